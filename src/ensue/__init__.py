@@ -1,0 +1,1 @@
+"""Ensue: a stream reasoner for RDF."""

@@ -1,0 +1,67 @@
+"""The one error hierarchy: what went wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in the user's input something is: a file, a line and a column (both from 1).
+
+    >>> str(Place("rules.txt", 3, 7))
+    'rules.txt:3:7'
+    >>> str(Place("rules.txt"))
+    'rules.txt'
+    """
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+
+
+class EnsueError(Exception):
+    """Everything Ensue raises on purpose. The text is `place: what (hint: ...)`.
+
+    >>> print(EnsueError("unknown regime 'rfds'", hint="did you mean 'rdfs-jena'?"))
+    unknown regime 'rfds' (hint: did you mean 'rdfs-jena'?)
+    """
+
+    exit_code = 1
+
+    def __init__(self, what: str, *, place: Place | None = None, hint: str | None = None) -> None:
+        self.what = what
+        self.place = place
+        self.hint = hint
+        where = f"{place}: " if place is not None else ""
+        then = f" (hint: {hint})" if hint else ""
+        super().__init__(f"{where}{what}{then}")
+
+
+class InputError(EnsueError):
+    """A file that is absent, unreadable, cut short, or not in the syntax it claims."""
+
+
+class RuleError(EnsueError):
+    """A rule that cannot be used."""
+
+
+class RuleSyntaxError(RuleError):
+    """A rule file that does not parse."""
+
+
+class UnsafeRuleError(RuleError):
+    """A rule whose conclusion or condition has a variable that no premise binds."""
+
+
+class NotMonotoneError(RuleError):
+    """A rule that says what a monotone rule cannot: DELETE, NOT EXISTS, aggregates."""
+
+
+class UsageError(EnsueError):
+    """The call itself is wrong: an option, an argument, or a use of the API."""
+
+    exit_code = 2

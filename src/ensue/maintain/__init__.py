@@ -1,0 +1,29 @@
+"""Maintainers: one contract (`contract.py`), one file per strategy."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from ensue.errors import UsageError
+
+if TYPE_CHECKING:
+    from ensue.dictionary import Dictionary
+    from ensue.maintain.contract import Maintainer
+    from ensue.rules.tree import RuleSet
+
+STRATEGIES = {
+    "recompute": ("ensue.maintain.recompute", "Recompute"),
+    "dred": ("ensue.maintain.dred", "Dred"),
+    "expiration": ("ensue.maintain.expiration", "Expiration"),
+    "rete": ("ensue.maintain.rete", "Rete"),
+}
+"""Where each strategy lives. Loaded when asked for: `rete` must not pull in the kernel."""
+
+
+def make(strategy: str, rules: RuleSet, dictionary: Dictionary) -> Maintainer:
+    """A maintainer by the name of its strategy."""
+    if strategy not in STRATEGIES:
+        raise UsageError(f"unknown strategy '{strategy}'", hint=f"one of {', '.join(STRATEGIES)}")
+    module, name = STRATEGIES[strategy]
+    return cast("Maintainer", getattr(import_module(module), name)(rules, dictionary))

@@ -1,0 +1,99 @@
+"""The log of copies: the truth that every maintainer's facts are a cache of. Standard library only.
+
+Copies are kept in panes, one a batch, and a pane goes when its newest copy has expired. Looking a
+statement up is needed for retraction alone, so the index for it is made when first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from ensue.model import NEVER, Copies, Fact
+
+
+class CopyLog:
+    """Copies within retention. A copy that was retracted has the stamp NEVER.
+
+    >>> log = CopyLog()
+    >>> log.add(Copies.of([(1, 5, 6, 7, 100), (1, 5, 6, 7, 200)]))
+    >>> log.stated((1, 5, 6, 7)), log.take_newest((1, 5, 6, 7), graph=0), log.stated((1, 5, 6, 7))
+    (200, 200, 100)
+    >>> log.expire(100)
+    >>> log.stated((1, 5, 6, 7)) == NEVER, len(log)
+    (True, 0)
+    """
+
+    def __init__(self) -> None:
+        self.threshold = NEVER
+        self._panes: list[tuple[int, Copies]] = []
+        self._index: dict[Fact, list[tuple[Copies, int]]] | None = None
+        self._held = 0
+        self._indexed = 0
+
+    def __len__(self) -> int:
+        """How many copies are live."""
+        return sum(stamp > self.threshold for _, pane in self._panes for stamp in pane.stamp)
+
+    def __iter__(self) -> Iterator[tuple[int, int, int, int, int, int]]:
+        """The live copies, in order of arrival: (context, s, p, o, graph, stamp)."""
+        rows = chain.from_iterable(pane for _, pane in self._panes)
+        return (row for row in rows if row[5] > self.threshold)
+
+    def panes(self) -> Iterator[Copies]:
+        """The batches as they came; expired and retracted copies in them are at or below threshold."""
+        return (pane for _, pane in self._panes)
+
+    def add(self, copies: Copies) -> None:
+        """Append a batch. The log owns it from now on."""
+        if len(copies):
+            self._panes.append((max(copies.stamp), copies))
+            self._held += len(copies)
+            if self._index is not None:
+                self._enter(copies)
+
+    def expire(self, threshold: int) -> None:
+        """Forget what has a stamp at or below `threshold`."""
+        self.threshold = threshold
+        self._panes = [(newest, pane) for newest, pane in self._panes if newest > threshold]
+        self._held = sum(len(pane) for pane in self.panes())
+
+    def live(self) -> Copies:
+        """The live copies as one batch."""
+        copies = Copies()
+        for context, s, p, o, graph, stamp in self:
+            copies.append(context, s, p, o, stamp, graph)
+        return copies
+
+    def stated(self, fact: Fact) -> int:
+        """The stamp of the newest live copy of a fact in any graph, NEVER if there is none."""
+        return max((pane.stamp[row] for pane, row in self._copies(fact)), default=NEVER)
+
+    def take_newest(self, fact: Fact, graph: int) -> int:
+        """Take back the newest live copy of a statement: its stamp, or NEVER if there is none."""
+        copies = [(pane.stamp[row], pane, row) for pane, row in self._copies(fact) if pane.graph[row] == graph]
+        if not copies:
+            return NEVER
+        stamp, pane, row = max(copies, key=lambda copy: copy[0])
+        pane.stamp[row] = NEVER
+        return stamp
+
+    def _copies(self, fact: Fact) -> list[tuple[Copies, int]]:
+        if self._index is None or self._indexed > 2 * self._held + 1000:
+            self._index, self._indexed = {}, 0
+            for pane in self.panes():
+                self._enter(pane)
+        live = [(pane, row) for pane, row in self._index.get(fact, ()) if pane.stamp[row] > self.threshold]
+        if live:
+            self._index[fact] = live
+        else:
+            self._index.pop(fact, None)
+        return live
+
+    def _enter(self, pane: Copies) -> None:
+        index = self._index
+        assert index is not None
+        for row, (context, s, p, o, _graph, stamp) in enumerate(pane):
+            if stamp > self.threshold:
+                index.setdefault((context, s, p, o), []).append((pane, row))
+                self._indexed += 1

@@ -1,0 +1,138 @@
+"""Rules as data: what both rule syntaxes parse into.
+
+A rule reads: where all premises match and all conditions hold, the conclusions hold too. A *cut*
+premise matches background knowledge only; a *live* premise can also match the stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ensue.errors import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A variable. Blank nodes in premises are variables too, under a name no user can write."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"?{self.name}"
+
+
+Node = Var | str
+"""A variable, or a term as canonical N-Triples text (see `ensue.terms`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A triple pattern."""
+
+    s: Node
+    p: Node
+    o: Node
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter((self.s, self.p, self.o))
+
+    def variables(self) -> frozenset[Var]:
+        """The variables that occur in the pattern."""
+        return frozenset(node for node in self if isinstance(node, Var))
+
+    def __str__(self) -> str:
+        return f"({self.s} {self.p} {self.o})"
+
+
+@dataclass(frozen=True, slots=True)
+class Premise:
+    """A pattern that must match for the rule to fire."""
+
+    pattern: Pattern
+    cut: bool = False
+
+    def __str__(self) -> str:
+        return f"cut{self.pattern}" if self.cut else str(self.pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition on terms that are bound: `notLiteral(?x)`, `equal(?x, ?y)`, a SPARQL FILTER.
+
+    `name` is a built-in of `ensue.rules.builtins`, or "sparql" with `text` the expression.
+    """
+
+    name: str
+    args: tuple[Node, ...]
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"FILTER({self.text})" if self.text else f"{self.name}({', '.join(map(str, self.args))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """A variable that is a function of bound terms; no value means that the rule does not fire.
+
+    `isDLiteral(?l, ?t)` is one (t is the datatype of l, or nothing), a SPARQL BIND is another.
+    """
+
+    name: str
+    args: tuple[Node, ...]
+    target: Var
+    text: str = ""
+
+    def __str__(self) -> str:
+        if self.text:
+            return f"BIND({self.text} AS {self.target})"
+        return f"{self.name}({', '.join(map(str, (*self.args, self.target)))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Mint:
+    """A node that is there because the rule fired: the same one for the same key.
+
+    `key` None stands for everything that the premises bound (`makeTemp`, a blank node in a SPARQL
+    template), and then `source` is the rule's own name. `assignAnon(?l, ?b)` has the key (?l,) and
+    a source shared by all rules, so a literal has one stand-in.
+    """
+
+    target: Var
+    source: str
+    key: tuple[Var, ...] | None = None
+
+    def __str__(self) -> str:
+        if self.key is None:
+            return f"makeTemp({self.target})"
+        return f"assignAnon({', '.join(map(str, (*self.key, self.target)))})"
+
+
+Condition = Guard | Bind | Mint
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Premises and conditions -> conclusions. Conditions hold in the order in which they stand."""
+
+    name: str
+    premises: tuple[Premise, ...]
+    conclusions: tuple[Pattern, ...]
+    conditions: tuple[Condition, ...] = ()
+    place: Place | None = None
+
+    def __str__(self) -> str:
+        body = ", ".join(map(str, (*self.premises, *self.conditions)))
+        return f"[{self.name}: {body} -> {', '.join(map(str, self.conclusions))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """A regime: rules, and statements that hold without premises (`INSERT DATA`, axioms)."""
+
+    name: str
+    rules: tuple[Rule, ...]
+    axioms: tuple[Pattern, ...] = ()
+
+    def __add__(self, other: RuleSet) -> RuleSet:
+        return RuleSet(f"{self.name}+{other.name}", self.rules + other.rules, self.axioms + other.axioms)
