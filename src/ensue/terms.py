@@ -52,7 +52,8 @@ def datatype_of(term: str) -> str | None:
 
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
-_ESCAPES |= {chr(code): f"\\u{code:04X}" for code in (*range(0x20), 0x7F) if chr(code) not in _ESCAPES}
+_CONTROLS = set(map(chr, (*range(0x20), 0x7F, 0xFFFE, 0xFFFF))) - _ESCAPES.keys()
+_ESCAPES |= {control: f"\\u{ord(control):04X}" for control in _CONTROLS}
 _ESCAPE_TABLE = str.maketrans(_ESCAPES)
 
 

@@ -1,0 +1,1 @@
+"""Workloads and experiments: what a figure in the docs was measured with."""

@@ -16,6 +16,7 @@ STRATEGIES = {
     "recompute": ("ensue.maintain.recompute", "Recompute"),
     "dred": ("ensue.maintain.dred", "Dred"),
     "expiration": ("ensue.maintain.expiration", "Expiration"),
+    "expiration-keep-all": ("ensue.maintain.expiration", "KeepAll"),
     "rete": ("ensue.maintain.rete", "Rete"),
 }
 """Where each strategy lives. Loaded when asked for: `rete` must not pull in the kernel."""

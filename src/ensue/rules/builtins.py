@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
+from types import ModuleType
 
 from ensue.errors import UsageError
 from ensue.terms import Kind, datatype_of, kind_of
@@ -54,7 +55,7 @@ def value(name: str, text: str, variables: tuple[str, ...], args: tuple[str, ...
     return BINDS[name][1](*args)
 
 
-def _sparql():  # type: ignore[no-untyped-def]
+def _sparql() -> ModuleType:
     try:
         return import_module("ensue.rules.expressions")
     except ImportError as problem:

@@ -1,0 +1,52 @@
+# One command each; `make setup` is a prerequisite of all and does nothing when nothing changed.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+TEST_WORKERS ?= 2
+SOAK_SECONDS ?= 300
+
+.PHONY: help setup demo test lint format bench soak
+
+help:
+	@echo "make setup    an environment in $(VENV) with the exact versions of requirements.lock"
+	@echo "make demo     trains, stations and commuters: 20 seconds of a live stream"
+	@echo "make test     all tests and the examples in the documentation"
+	@echo "make lint     ruff, mypy and the import lint"
+	@echo "make bench    the experiments of the papers, at small size"
+	@echo "make soak     a stream without end, for $(SOAK_SECONDS) s: all strategies agree, memory stays flat"
+
+setup: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Ensue needs Python 3.11 or newer; $(PYTHON) is" >&2; $(PYTHON) --version >&2; \
+	  echo "name another with: make setup PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+demo: setup
+	@$(BIN)/python examples/trains/demo.py
+
+test: setup
+	$(BIN)/python -m pytest -n $(TEST_WORKERS)
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python tools/import_lint.py
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup
+	$(BIN)/ensue bench kernel
+	$(BIN)/ensue bench imars
+	$(BIN)/ensue bench coror
+
+soak: setup
+	$(BIN)/python tools/soak.py --seconds $(SOAK_SECONDS)

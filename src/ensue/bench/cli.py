@@ -1,0 +1,209 @@
+"""The commands `ensue generate` and `ensue bench`. What each needs is loaded when it runs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ensue.bench.harness import Experiment
+
+    SubParsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_generate(subparsers: SubParsers) -> None:
+    """Add `ensue generate`."""
+    parser = subparsers.add_parser("generate", help="make a workload")
+    kinds = parser.add_subparsers(title="workloads", metavar="WORKLOAD", required=True)
+    _add_isin(kinds)
+    _add_ontology_stream(kinds)
+
+
+def add_bench(subparsers: SubParsers) -> None:
+    """Add `ensue bench`."""
+    parser = subparsers.add_parser("bench", help="run an experiment: table, JSON and plot")
+    names = parser.add_subparsers(title="experiments", metavar="NAME", required=True)
+    _add_imars(names)
+    _add_coror(names)
+    _add_kernel(names)
+
+
+def _add_isin(kinds: SubParsers) -> None:
+    parser = kinds.add_parser("isin", help="trees of isIn, as a timed stream")
+    parser.add_argument("--trees", type=_positive, default=100, metavar="N")
+    parser.add_argument("--depth", type=_positive, default=5, metavar="D")
+    parser.add_argument("--fanout", type=_positive, default=3, metavar="F")
+    parser.add_argument("--seed", type=int, default=1, metavar="S")
+    parser.add_argument("--rate", type=_rate, default=1000.0, metavar="R", help="statements a second")
+    parser.add_argument("--background", type=_share, default=0.0, metavar="SHARE", help="share kept off the stream")
+    parser.add_argument("--background-file", metavar="FILE", help="where that share goes, as N-Triples")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="timed stream file (.gz works)")
+    parser.set_defaults(run=_run_isin)
+
+
+def _run_isin(args: argparse.Namespace) -> int:
+    from ensue.bench.generate import write_isin
+
+    return write_isin(args)
+
+
+def _run_ontology_stream(args: argparse.Namespace) -> int:
+    from ensue.bench.generate import write_ontology_stream
+
+    return write_ontology_stream(args)
+
+
+def _add_ontology_stream(kinds: SubParsers) -> None:
+    parser = kinds.add_parser(
+        "ontology-stream", help="for any ontology, connected statements under which every applicable rule fires"
+    )
+    parser.add_argument("ontology", metavar="ONTOLOGY", help="an RDF file")
+    target = parser.add_mutually_exclusive_group(required=True)
+    target.add_argument("-o", "--output", metavar="FILE", help="timed stream file (.gz works)")
+    target.add_argument("--socket", type=_address, metavar="HOST:PORT", help="connect and send N-Triples at the rate")
+    parser.add_argument("--statements", type=_positive, default=1000, metavar="N")
+    parser.add_argument("--rate", type=_rate, default=2.5, metavar="R", help="statements a second (the paper's: 2.5)")
+    parser.add_argument("--seed", type=int, default=1, metavar="S")
+    parser.add_argument("--rules", default="pdsv", metavar="REGIME|FILE", help="whose firings are counted")
+    parser.add_argument("--sample", type=_positive, default=1000, metavar="N", help="statements to count firings on")
+    parser.add_argument("--strategy", default="expiration", help="what closes the sample")
+    parser.set_defaults(run=_run_ontology_stream)
+
+
+def _add_imars(names: SubParsers) -> None:
+    parser = names.add_parser("imars", help="share of change in a window (seed: IMaRS, section 5)")
+    parser.add_argument("--window", type=_positive, default=10_000, metavar="N")
+    parser.add_argument("--background", type=_count, default=10_000, metavar="N")
+    parser.add_argument("--depth", type=_positive, default=5, metavar="D")
+    parser.add_argument("--fanout", type=_positive, default=3, metavar="F")
+    parser.add_argument("--steps", type=_positive, default=5, metavar="N", help="timed steps per share of change")
+    parser.add_argument("--shares", type=_numbers, metavar="A,B,...", help="per cent of the window a step replaces")
+    parser.add_argument("--strategies", type=_names, metavar="A,B,...")
+    _add_common(parser, _imars)
+
+
+def _add_coror(names: SubParsers) -> None:
+    parser = names.add_parser("coror", help="throughput, shares, windows, ontologies, sizes, memory (Stream Coror, 6.1)")
+    choices = ["throughput", "share", "windows", "ontologies", "size", "memory", "all"]
+    parser.add_argument("--experiment", choices=choices, default="all")
+    parser.add_argument("--quick", action="store_true", help="in little: to see that it runs")
+    parser.add_argument("--data", metavar="DIR", help="third-party data (default: ENSUE_DATA or ../shared/data)")
+    parser.add_argument("--strategies", type=_names, metavar="A,B,...")
+    parser.add_argument("--ontologies", type=_names, metavar="A,B,...", help="for throughput and ontologies")
+    _add_common(parser, _coror)
+
+
+def _add_kernel(names: SubParsers) -> None:
+    parser = names.add_parser("kernel", help="facts a second, bytes a fact, and cost of a step as state grows")
+    parser.add_argument("--strategy", default="expiration")
+    parser.add_argument("--statements", type=_positive, metavar="N", help="links of the hierarchy workload")
+    parser.add_argument("--trees", type=_positive, metavar="N", help="isIn trees of the transitive workload")
+    parser.add_argument("--scale", type=_positive, metavar="N", help="the smaller window and background")
+    parser.add_argument("--steps", type=_positive, metavar="N")
+    parser.add_argument("--repeats", type=_positive, metavar="N")
+    _add_common(parser, _kernel)
+
+
+def _add_common(parser: argparse.ArgumentParser, build: Callable[[argparse.Namespace], Experiment]) -> None:
+    parser.add_argument("--seed", type=int, default=1, metavar="S")
+    parser.add_argument("--json", metavar="FILE", help="the same figures as JSON")
+    parser.add_argument("--plot", metavar="FILE", help="a picture (.png, .svg or .pdf)")
+
+    def run(args: argparse.Namespace) -> int:
+        from ensue.bench.publish import publish
+
+        publish(build(args), json_file=args.json, plot=args.plot)
+        return 0
+
+    parser.set_defaults(run=run)
+
+
+def _imars(args: argparse.Namespace) -> Experiment:
+    from ensue.bench import imars
+    from ensue.rules.load import load_rules
+
+    options = imars.Options(**_given(args, "window background depth fanout steps seed shares strategies"))
+    return imars.experiment(options, load_rules("transitive-isin"))
+
+
+def _coror(args: argparse.Namespace) -> Experiment:
+    from ensue.bench import coror, coror_all
+    from ensue.bench.ontologies import data_directory
+    from ensue.rules.load import load_rules
+
+    given = _given(args, "strategies ontologies seed")
+    if "ontologies" in given:
+        given["throughput"] = given["ontologies"]
+    options = coror.Options(data=data_directory(args.data), rules=load_rules("pdsv"), **given)
+    return coror_all.experiment(options.quick() if args.quick else options, args.experiment)
+
+
+def _kernel(args: argparse.Namespace) -> Experiment:
+    from ensue.bench import kernel
+    from ensue.rules.load import load_rules
+
+    options = kernel.Options(**_given(args, "strategy statements trees scale steps repeats seed"))
+    return kernel.experiment(options, load_rules("transitive-isin"))
+
+
+def _given(args: argparse.Namespace, names: str) -> dict[str, Any]:
+    """The options that were given: the rest keeps the default of the experiment itself."""
+    return {name: getattr(args, name) for name in names.split() if getattr(args, name) is not None}
+
+
+def _positive(text: str) -> int:
+    number = _count(text)
+    if number == 0:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def _count(text: str) -> int:
+    try:
+        number = int(text.replace("_", "").replace(",", ""))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
+    if number < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return number
+
+
+def _rate(text: str) -> float:
+    number = _number(text)
+    if number <= 0:
+        raise argparse.ArgumentTypeError("must be above 0")
+    return number
+
+
+def _share(text: str) -> float:
+    number = _number(text)
+    if not 0 <= number < 1:
+        raise argparse.ArgumentTypeError("must be a share from 0 to below 1")
+    return number
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number") from None
+    if not isfinite(number):
+        raise argparse.ArgumentTypeError("must be finite")
+    return number
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(_number(part) for part in text.split(","))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdigit() or not 0 < int(port) < 65536:
+        raise argparse.ArgumentTypeError(f"'{text}' is not HOST:PORT")
+    return host.strip("[]") or "localhost", int(port)

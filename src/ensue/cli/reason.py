@@ -1,0 +1,107 @@
+"""`ensue reason`: close files under rules, once, and write what holds as N-Triples.
+
+All files together are background knowledge, whatever graphs they name. The output is in order of its
+text, so that two runs can be compared, and it is RDF: what a regime concludes about literals (they
+may be subjects inside the closure) is counted and left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ensue.cli.output import Output
+from ensue.dictionary import Dictionary
+from ensue.files import SYNTAXES, load_file
+from ensue.maintain import STRATEGIES, make
+from ensue.model import BACKGROUND, Copies, Facts, Triple
+from ensue.progress import Progress
+from ensue.rules.load import load_rules
+from ensue.terms import Kind
+
+if TYPE_CHECKING:
+    from ensue.cli.main import SubParsers
+
+
+def add_reason(subparsers: SubParsers) -> None:
+    """Add the command's options."""
+    parser = subparsers.add_parser(
+        "reason",
+        help="close RDF files under rules, once",
+        description="Close RDF files under rules, once, and write the statements that hold as N-Triples.",
+    )
+    parser.add_argument(
+        "--rules",
+        metavar="REGIME|FILE",
+        action="append",
+        required=True,
+        help="a regime by name or a file of rules; may be given more than once",
+    )
+    parser.add_argument("--derived-only", action="store_true", help="leave out what the files state")
+    parser.add_argument("--strategy", choices=[*STRATEGIES], default="expiration", help="who computes it")
+    parser.add_argument("--format", choices=[*SYNTAXES], help="the files' syntax, if not by extension")
+    parser.add_argument("-o", "--output", metavar="OUT.nt", help="where to write (default: standard output)")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress and counts")
+    parser.add_argument("files", metavar="FILE", nargs="+", help="RDF in any syntax; .gz works")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it."""
+    progress = Progress(sys.stderr, quiet=args.quiet)
+    rules = load_rules(*args.rules)
+    dictionary = Dictionary()
+    # Opened first: a path that cannot be written to should not cost a long run.
+    with Output(args.output) as output:
+        stated = _read(args, dictionary, progress)
+        started = time.perf_counter()
+        maintainer = make(args.strategy, rules, dictionary)
+        maintainer.load_background(stated)
+        facts = maintainer.closure(BACKGROUND)
+        seconds = time.perf_counter() - started
+        known = set(zip(stated.s, stated.p, stated.o, strict=True))
+        progress.say(
+            f"closed under {rules.name} by {args.strategy} in {seconds:.2f} s: {len(known):,} stated, "
+            f"{len(facts) - len(known):,} derived, {len(facts):,} in all"
+        )
+        hidden = known if args.derived_only else set()
+        written = output.write_lines(sorted(_lines(facts, hidden, dictionary)))
+    _report_what_is_missing(len(facts) - len(hidden) - written, dictionary, progress)
+    return 0
+
+
+def _read(args: argparse.Namespace, dictionary: Dictionary, progress: Progress) -> Copies:
+    copies = Copies()
+    for name in args.files:
+        before = len(copies)
+
+        def tell(count: int, share: float, label: str = f"reading {name}") -> None:
+            progress.update(label, share, f"{count:,} statements")
+
+        try:
+            load_file(name, dictionary, format=args.format, into=copies, progress=tell)
+        finally:
+            progress.clear()
+        progress.say(f"read {name}: {len(copies) - before:,} statements")
+    return copies
+
+
+def _lines(facts: Facts, hidden: set[Triple], dictionary: Dictionary) -> Iterator[str]:
+    decode, kinds = dictionary.decode, dictionary.kinds
+    for _context, s, p, o, _stamp in facts:
+        is_rdf = kinds[s] <= Kind.BLANK and kinds[p] == Kind.IRI
+        if is_rdf and (s, p, o) not in hidden:
+            yield f"{decode(s)} {decode(p)} {decode(o)} .\n"
+
+
+def _report_what_is_missing(left_out: int, dictionary: Dictionary, progress: Progress) -> None:
+    if left_out:
+        progress.say(f"left out {left_out:,} statements that are no RDF, such as those about literals")
+    if dictionary.refused_mints:
+        progress.say(
+            f"note: {dictionary.refused_mints:,} times a rule was not allowed to mint a node, as nodes "
+            f"minted from minted nodes nest at most {dictionary.nesting} deep"
+        )

@@ -1,0 +1,84 @@
+"""IMaRS: facts carry stamps, so what expires is dropped without looking for its consequences.
+
+Insertion is semi-naive evaluation in which a fact is new if it is unknown or its stamp rises;
+expiry removes the panes at or below the threshold. Retraction, which stamps cannot foresee, is a
+stamped DRed (`Kernel.retract`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ensue.maintain.base import check_threshold
+from ensue.maintain.kernel.engine import Columns, Kernel
+from ensue.maintain.kernel.layout import Array
+from ensue.maintain.kernel.maintainer import KernelMaintainer, columns_of
+from ensue.model import Change, Copies, Facts
+
+
+class Expiration(KernelMaintainer):
+    """Stamps on the columnar kernel: the default strategy.
+
+    >>> from ensue.dictionary import Dictionary
+    >>> from ensue.rules.tree import Pattern, Premise, Rule, RuleSet, Var
+    >>> d, (x, y, z) = Dictionary(), map(Var, "xyz")
+    >>> body = (Premise(Pattern(x, "<urn:in>", y)), Premise(Pattern(y, "<urn:in>", z)))
+    >>> m = Expiration(RuleSet("R", (Rule("R", body, (Pattern(x, "<urn:in>", z),)),)), d)
+    >>> a, b, c, within = map(d.encode, ("<urn:a>", "<urn:b>", "<urn:c>", "<urn:in>"))
+    >>> m.admit(Copies.of([(1, a, within, b, 1000), (1, b, within, c, 2000)]))
+    >>> len(m.advance(0).inserted), m.closure(1).stamps()[1, a, within, c]
+    (3, 1000)
+    >>> [d.decode(s) for _, s, _, _, _ in m.advance(1000).deleted]
+    ['<urn:a>', '<urn:a>']
+    """
+
+    name = "expiration"
+    stamped = True
+    _keep_all = False
+
+    def retract(self, copies: Copies, *, every: bool = False) -> int:
+        """Take back the newest copy (or `every` copy) of each statement; say how many went."""
+        self._flush()
+        taken = self._take_back(copies, every=every)
+        if taken and self._keep_all:
+            self._forget_kernel()
+        elif taken:
+            self._engine.retract(Columns.of(taken), self._stated)
+        return len(taken)
+
+    def advance(self, threshold: int) -> Change:
+        """Expire, and say what changed since the last call."""
+        check_threshold(threshold, self._log.threshold)
+        self._log.expire(threshold)
+        self._engine.threshold = threshold
+        self._flush()
+        self._engine.expire()
+        return self._end_step()
+
+    def closure(self, context: int, threshold: int | None = None) -> Facts:
+        """What holds in a context (without what the background holds), fresher than `threshold`."""
+        self._flush()
+        lowest = self._log.threshold
+        return self._engine.closure(context, lowest if threshold is None else max(threshold, lowest))
+
+    def _new_kernel(self) -> Kernel:
+        kernel = Kernel(self._program, self._dictionary, columns_of(self._ground), keep_all=self._keep_all)
+        kernel.threshold = self._log.threshold
+        return kernel
+
+    def _insert(self, kernel: Kernel, columns: Columns) -> None:
+        kernel.put(columns)
+
+    def _stated(self, rows: Array) -> Array:
+        facts = self._engine.facts(rows)
+        return np.array([self._log.stated((c, s, p, o)) for c, s, p, o, _ in facts], np.int64)
+
+
+class KeepAll(Expiration):
+    """The variant of the paper's section 6: every derivation is kept with a stamp of its own.
+
+    Insertion need not look for what it renews; reading has to, and memory pays. For comparison.
+    """
+
+    name = "expiration-keep-all"
+    _keep_all = True

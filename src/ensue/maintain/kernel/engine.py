@@ -1,0 +1,386 @@
+"""The kernel as Python sees it: put facts, run the rules, expire, retract, read.
+
+The compiled functions stop when an array is full; this module makes it larger and calls again. It
+also finishes the rules that need Python (they mint nodes or evaluate SPARQL expressions): the
+compiled code hands their solutions over, and what they conclude is put like any other fact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from ensue.dictionary import Dictionary
+from ensue.maintain.kernel import facts, join
+from ensue.maintain.kernel.layout import (
+    BORN,
+    BORN_COUNT,
+    BORN_FULL,
+    CONTEXT,
+    DEAD,
+    DERIVATIONS,
+    END,
+    FREE_COUNT,
+    FULL,
+    GONE_COUNT,
+    GROUND,
+    LIVE,
+    PANE_NEXT,
+    PANES_FULL,
+    PROBES,
+    QUEUE_FULL,
+    QUEUE_HEAD,
+    QUEUE_LENGTH,
+    ROOM,
+    ROOM_FULL,
+    ROWS,
+    SOLUTION_COUNT,
+    SOLUTIONS_FULL,
+    SUSPECT_COUNT,
+    SUSPECTS_FULL,
+    THRESHOLD,
+    Array,
+    O,
+    P,
+    S,
+    Store,
+    bytes_of,
+    grow_rows,
+    grown,
+    new_store,
+    new_tables,
+    set_room,
+)
+from ensue.maintain.kernel.plans import make_plans
+from ensue.maintain.program import UNBOUND, Program, conclude
+from ensue.maintain.kernel.tables import rebuild_panes, rebuild_tables
+from ensue.model import BACKGROUND, FOREVER, Change, Fact, Facts
+
+_CHUNK = 1 << 16
+"""Facts put before the rules run: bounds the queue, which is scratch, on a huge batch."""
+
+_LARGE = 1 << 20
+"""Scratch arrays longer than this are given back after the step."""
+
+
+class Columns:
+    """Facts on their way into the kernel: context, s, p, o and stamp, as arrays."""
+
+    __slots__ = ("context", "o", "p", "s", "stamp")
+
+    def __init__(self, context: Array, s: Array, p: Array, o: Array, stamp: Array) -> None:
+        self.context, self.s, self.p, self.o, self.stamp = context, s, p, o, stamp
+
+    @classmethod
+    def of(cls, rows: list[tuple[int, int, int, int, int]]) -> Columns:
+        """From rows of (context, s, p, o, stamp)."""
+        table = np.array(rows, np.int64).reshape(-1, 5)
+        return cls(*(table[:, k].astype(np.int32) for k in range(4)), table[:, 4].copy())
+
+    @classmethod
+    def joined(cls, parts: list[Columns]) -> Columns:
+        """The rows of all parts, one after another."""
+        if not parts:
+            return cls.of([])
+        columns = ((c.context, c.s, c.p, c.o, c.stamp) for c in parts)
+        return cls(*(np.concatenate(pieces) for pieces in zip(*columns, strict=True)))
+
+    def __len__(self) -> int:
+        return len(self.stamp)
+
+    def take(self, which: Array | slice) -> Columns:
+        """Some of the rows, in the order asked for."""
+        return Columns(self.context[which], self.s[which], self.p[which], self.o[which], self.stamp[which])
+
+
+class Kernel:
+    """A closed store of timed facts over one program."""
+
+    def __init__(
+        self,
+        program: Program,
+        dictionary: Dictionary,
+        background: Columns,
+        *,
+        keep_all: bool = False,
+        panes: bool = True,
+        masks: Iterable[int] = (),
+    ) -> None:
+        self._program = program
+        self._dictionary = dictionary
+        self._keep_all = keep_all
+        self._removed_by_doubt = False
+        axioms = Columns.of([(BACKGROUND, *axiom, FOREVER) for axiom in program.axioms])
+        stated = np.stack([background.s, background.p, background.o], axis=1)
+        planned = make_plans(program, stated, keep_all=keep_all, masks=masks)
+        self._plans = planned.tables
+        self._store = new_store(
+            planned.masks,
+            planned.variables,
+            planned.steps,
+            len(planned.tables.alphas),
+            keep_all=keep_all,
+            panes=panes,
+        )
+        self.put(axioms)
+        self.put(background)
+        self.begin_step()
+
+    # -- a step ------------------------------------------------------------------------------
+
+    def begin_step(self) -> None:
+        """Start to count comings and goings afresh."""
+        facts.begin_step(self._store)
+        self._drop_scratch()
+
+    def put(self, columns: Columns) -> None:
+        """Let facts in and close under the rules."""
+        for start in range(0, len(columns), _CHUNK):
+            chunk = columns.take(slice(start, start + _CHUNK))
+            self._put_raw(chunk)
+            self._run()
+
+    def expire(self) -> None:
+        """Remove what has a stamp at or below the threshold."""
+        self._reserve_gone()
+        self._complete(lambda: facts.expire(self._store, self._plans))
+
+    def retract(self, doubted: Columns, stated: Callable[[Array], Array]) -> None:
+        """Doubt facts that have these stamps, remove what rests on them, rederive what still holds.
+
+        `stated` gives, for rows, the stamps up to which their facts are stated all the same. With
+        equal stamps everywhere this is DRed; with real ones only what rests on a doubted derivation
+        is touched, and what has a fresher one is not.
+        """
+        store = self._store
+        store.meta[SUSPECT_COUNT] = 0
+        self._doubt(doubted)
+        suspects = self._store.suspects[: store.meta[SUSPECT_COUNT]].copy()
+        self._reserve_gone()
+        facts.remove_suspects(self._store, self._plans)
+        self._removed_by_doubt = self._removed_by_doubt or len(suspects) > 0
+        stamps = stated(suspects)
+        still = np.nonzero(stamps > self.threshold)[0]
+        rows = self._store.rows[suspects[still]]
+        self._put_raw(Columns(rows[:, CONTEXT], rows[:, S], rows[:, P], rows[:, O], stamps[still]))
+        self._from_start(lambda at: int(join.rederive(self._store, self._plans, at)), len(suspects))
+        self._run()
+
+    @property
+    def threshold(self) -> int:
+        """What is at or below it has expired."""
+        return int(self._store.meta[THRESHOLD])
+
+    @threshold.setter
+    def threshold(self, threshold: int) -> None:
+        self._store.meta[THRESHOLD] = threshold
+
+    # -- reading -----------------------------------------------------------------------------
+
+    @property
+    def store(self) -> Store:
+        """The arrays, as they are until the next call that changes facts."""
+        return self._store
+
+    def change(self) -> Change:
+        """What came and what left in this step, net."""
+        store = self._store
+        born = store.born[: store.meta[BORN_COUNT]]
+        gone = store.gone[: store.meta[GONE_COUNT]]
+        born = born[store.flags[born] & DEAD == 0]
+        gone = gone[store.flags[gone] & BORN == 0]
+        if self._keep_all or self._removed_by_doubt:
+            born, gone = self._net(born, gone)
+        return Change(self.facts(born), self.facts(gone))
+
+    def _net(self, born: Array, gone: Array) -> tuple[Array, Array]:
+        """One row per fact, and no fact that has merely got another row."""
+        came, left = self._by_fact(born), self._by_fact(gone)
+        if self._keep_all:
+            stays = facts.held(self._store, np.array(list(left.values()), np.int64), 0)
+            before = facts.held(self._store, np.array(list(came.values()), np.int64), BORN)
+            left_for_good = [fact for fact, kept in zip(left, stays, strict=True) if not kept]
+            new = [fact for fact, known in zip(came, before, strict=True) if not known]
+        else:
+            left_for_good, new = [fact for fact in left if fact not in came], list(came)
+        really_new = [came[fact] for fact in new if fact not in left]
+        return np.array(really_new, np.int64), np.array([left[f] for f in left_for_good], np.int64)
+
+    def _by_fact(self, rows: Array) -> dict[tuple[int, ...], int]:
+        return {tuple(self._store.rows[row, :PANE_NEXT].tolist()): int(row) for row in rows}
+
+    def facts(self, rows: Array) -> Facts:
+        """The facts in these rows."""
+        found = self._store.rows[rows]
+        return Facts(found[:, CONTEXT], found[:, S], found[:, P], found[:, O], self._store.stamps[rows])
+
+    def closure(self, context: int, threshold: int) -> Facts:
+        """The facts of a context with a stamp above a threshold."""
+        store = self._store
+        used = int(store.meta[ROWS])
+        wanted = (store.rows[:used, CONTEXT] == context) & (store.stamps[:used] > threshold)
+        wanted &= store.flags[:used] & DEAD == 0
+        rows = np.nonzero(wanted)[0]
+        if not self._keep_all:
+            return self.facts(rows)
+        freshest_last = rows[np.argsort(store.stamps[rows], kind="stable")]
+        return Facts.of((*fact, stamp) for fact, stamp in self.facts(freshest_last).stamps().items())
+
+    def all_facts(self) -> set[Fact]:
+        """Every fact outside the background."""
+        store = self._store
+        used = int(store.meta[ROWS])
+        live = (store.rows[:used, CONTEXT] > 0) & (store.flags[:used] & DEAD == 0)
+        return set(self.facts(np.nonzero(live)[0]).stamps())
+
+    def used_terms(self) -> list[int]:
+        """The integers that facts use."""
+        rows = self._store.rows[: self._store.meta[ROWS]]
+        return [int(term) for term in np.unique(rows[rows[:, CONTEXT] >= 0, : O + 1])]
+
+    def statistics(self) -> dict[str, int]:
+        """Counters by name."""
+        meta = self._store.meta
+        return {
+            "facts": int(meta[LIVE]),
+            "background": int(meta[GROUND]),
+            "derivations": int(meta[DERIVATIONS]),
+            "probes": int(meta[PROBES]),
+            "bytes": bytes_of(self._store),
+        }
+
+    # -- the compiled functions, called until they are done ------------------------------------
+
+    def _put_raw(self, columns: Columns) -> None:
+        c = columns
+        self._look_at_kinds()
+        self._from_start(
+            lambda at: int(facts.put_all(self._store, self._plans, at, c.context, c.s, c.p, c.o, c.stamp)), len(c)
+        )
+
+    def _run(self) -> None:
+        """Run the rules to the end, those included that need Python."""
+        while True:
+            self._complete(lambda: join.run(self._store, self._plans))
+            concluded = self._conclude_solutions()
+            if not len(concluded):
+                return
+            self._put_raw(concluded)
+
+    def _doubt(self, doubted: Columns) -> None:
+        """Suspect these facts and all that rests on them: overdeletion."""
+        done = 0
+        while len(doubted):
+            c = doubted
+            self._from_start(
+                lambda at, c=c: int(facts.doubt_all(self._store, at, c.context, c.s, c.p, c.o, c.stamp)), len(c)
+            )
+            while done < self._store.meta[SUSPECT_COUNT]:
+                done = int(join.doubt_consequences(self._store, self._plans, done))
+                self._grow()
+            doubted = self._conclude_solutions()
+
+    def _conclude_solutions(self) -> Columns:
+        """What the rules that need Python conclude from the solutions handed over."""
+        store = self._store
+        count = int(store.meta[SOLUTION_COUNT])
+        store.meta[SOLUTION_COUNT] = 0
+        rows: list[tuple[int, int, int, int, int]] = []
+        stamps = store.solution_stamps[:count].tolist()
+        for (number, context, *binding), stamp in zip(store.solutions[:count].tolist(), stamps, strict=True):
+            rule = self._program.rules[number]
+            free = [UNBOUND] * (rule.variables - rule.body_variables)
+            full = binding[: rule.body_variables] + free
+            rows.extend((context, *triple, stamp) for triple in conclude(rule, full, self._dictionary))
+        return Columns.of(rows)
+
+    def _complete(self, call: Callable[[], object]) -> None:
+        call()
+        while self._grow():
+            call()
+
+    def _from_start(self, call: Callable[[int], int], end: int) -> None:
+        at = 0
+        while at < end:
+            at = call(at)
+            self._grow()
+
+    # -- growing -------------------------------------------------------------------------------
+
+    def _grow(self) -> bool:
+        """Make larger what was full; False if nothing was."""
+        full = int(self._store.meta[FULL])
+        if full:
+            self._store.meta[FULL] = 0
+            self._store = _GROW[full](self._store)
+        return bool(full)
+
+    def _reserve_gone(self) -> None:
+        # Every fact may go at once. Pages that are not written to take no memory.
+        store = self._store
+        if len(store.gone) < len(store.rows):
+            self._store = store._replace(gone=grown(store.gone, len(store.rows)))
+
+    def _look_at_kinds(self) -> None:
+        self._store = self._store._replace(kinds=np.frombuffer(self._dictionary.kinds, np.uint8))
+
+    def _drop_scratch(self) -> None:
+        """Give large scratch arrays back after a step that needed them."""
+        store = self._store
+        self._removed_by_doubt = False
+        if len(store.born) > _LARGE:
+            store = store._replace(born=np.zeros(64, np.int32))
+        if len(store.gone) > _LARGE:
+            store = store._replace(gone=np.zeros(64, np.int32))
+        if len(store.queue) > _LARGE:
+            store = store._replace(queue=np.zeros(64, np.int32), queue_old=np.zeros(64, np.int64))
+        self._store = store
+
+
+def _more_room(store: Store) -> Store:
+    set_room(store)
+    if store.meta[ROOM] > len(store.rows) // 8:
+        return store  # Rows have left since room was last counted.
+    if len(store.rows) - store.meta[ROWS] + store.meta[FREE_COUNT] <= len(store.rows) // 8:
+        store = grow_rows(store)
+    tables, slots = new_tables(store)
+    if len(slots) > len(store.slots):
+        rebuild_tables(store, tables, slots)
+        store = store._replace(tables=tables, slots=slots)
+    set_room(store)
+    return store
+
+
+def _more_queue(store: Store) -> Store:
+    """A longer queue, with what waits in it moved to its front."""
+    head, length, size = int(store.meta[QUEUE_HEAD]), int(store.meta[QUEUE_LENGTH]), len(store.queue)
+    waiting = (head + np.arange(length)) % size
+    queue, old = np.zeros(2 * size, np.int32), np.zeros(2 * size, np.int64)
+    queue[:length], old[:length] = store.queue[waiting], store.queue_old[waiting]
+    store.meta[QUEUE_HEAD] = 0
+    return store._replace(queue=queue, queue_old=old)
+
+
+def _more_panes(store: Store) -> Store:
+    size = 2 * len(store.pane_stamps)
+    stamps, heads = np.zeros(size, np.int64), np.full(size, END, np.int32)
+    rebuild_panes(store, stamps, heads)
+    return store._replace(pane_stamps=stamps, pane_heads=heads, heap=grown(store.heap, size))
+
+
+def _more_solutions(store: Store) -> Store:
+    size = 2 * len(store.solution_stamps)
+    return store._replace(
+        solutions=grown(store.solutions, size), solution_stamps=grown(store.solution_stamps, size)
+    )
+
+
+_GROW: dict[int, Callable[[Store], Store]] = {
+    ROOM_FULL: _more_room,
+    QUEUE_FULL: _more_queue,
+    BORN_FULL: lambda store: store._replace(born=grown(store.born, 2 * len(store.born))),
+    SUSPECTS_FULL: lambda store: store._replace(suspects=grown(store.suspects, 2 * len(store.suspects))),
+    SOLUTIONS_FULL: _more_solutions,
+    PANES_FULL: _more_panes,
+}

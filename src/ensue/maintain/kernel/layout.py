@@ -1,0 +1,186 @@
+"""The kernel's state: flat arrays, so that it can be compiled for, memory-mapped and copied.
+
+A row is a timed fact: subject, predicate, object and context, then the links of the lists it hangs
+in, side by side (one cache line), with its stamp in a column of its own. Rows hang in
+
+- two hash tables per index, one for the background and one for everything else: the background is
+  small and stays in the processor's cache. Index 0 finds a fact, the others find what joins;
+- one list per stamp (a *pane*), which is how expiry finds what has to go without searching.
+
+A table is open addressing over 64-bit slots: 32 bits of the hash, and the row's number plus one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+# Columns of a row. The links of join index k (1, 2, ...) are at LINKS + 2 * (k - 1): next, previous.
+S, P, O, CONTEXT, PANE_NEXT, LINKS = range(6)
+
+# Bits of a mask: which positions of a triple an index is keyed on.
+SUBJECT, PREDICATE, OBJECT = 1, 2, 4
+WHOLE = SUBJECT | PREDICATE | OBJECT
+
+# Bits of a row's flag.
+QUEUED = 1
+"""Waiting to be joined with the others."""
+FRESH = 64
+"""Waiting, and never joined before."""
+BORN = 2
+"""Came in this step."""
+DEAD = 4
+"""Not a fact any more; the row is given back with the next step, or when its pane expires."""
+SUSPECT = 8
+"""May have lost the derivation that its stamp rests on."""
+HANGING = 16
+"""In the list of a pane."""
+GONE = 32
+"""In the list of what left in this step."""
+
+# Registers and counters, in one array because compiled code cannot change the fields of a tuple.
+ROWS = 0
+"""How many rows were ever used: beyond it they are blank."""
+FREE, FREE_COUNT = 1, 2
+"""The list of rows given back, linked through PANE_NEXT, and its length."""
+ROOM = 3
+"""How many more rows can come before a table or the rows are too full: the hot path's one check."""
+LIVE, GROUND = 4, 5
+"""Facts outside the background, and in it."""
+THRESHOLD = 6
+FULL = 7
+"""Which array has to grow before work can go on: one of the names below, or 0."""
+QUEUE_HEAD, QUEUE_LENGTH = 8, 9
+BORN_COUNT, GONE_COUNT, SUSPECT_COUNT, SOLUTION_COUNT = 10, 11, 12, 13
+PANES = 14
+DERIVATIONS, PROBES = 15, 16
+USE_PANES, KEEP_ALL = 17, 18
+REGISTERS = 19
+
+ROOM_FULL, QUEUE_FULL, BORN_FULL, SUSPECTS_FULL, SOLUTIONS_FULL, PANES_FULL = range(1, 7)
+
+END = -1
+"""The end of a linked list."""
+
+# Columns of `tables`: table 2k is index k over everything else, table 2k + 1 over the background.
+OFFSET, CAPACITY, USED = range(3)
+
+
+class Store(NamedTuple):
+    """Everything the compiled functions read and write."""
+
+    rows: Array
+    stamps: Array
+    flags: Array
+    slots: Array
+    tables: Array
+    masks: Array
+    pane_stamps: Array
+    pane_heads: Array
+    heap: Array
+    queue: Array
+    queue_old: Array
+    born: Array
+    gone: Array
+    suspects: Array
+    solutions: Array
+    solution_stamps: Array
+    alpha_counts: Array
+    kinds: Array
+    binding: Array
+    cursor: Array
+    meta: Array
+
+
+PERSISTENT = ("rows", "stamps", "flags", "slots", "tables", "pane_stamps", "pane_heads", "heap")
+"""The arrays that hold facts between steps; the others are scratch that a step needs."""
+
+FULLEST = 0.72
+"""The load at which a table grows."""
+_GROWTH = 1.5
+
+
+def new_store(
+    masks: list[int], variables: int, steps: int, alphas: int, *, keep_all: bool = False, panes: bool = True
+) -> Store:
+    """An empty store with one join index per mask."""
+    indexes = [WHOLE, *masks]
+    tables = np.zeros((2 * len(indexes), 3), np.int64)
+    tables[:, CAPACITY] = 64
+    tables[:, OFFSET] = np.arange(len(tables)) * 64
+    meta = np.zeros(REGISTERS, np.int64)
+    meta[FREE] = END
+    meta[THRESHOLD] = np.iinfo(np.int64).min
+    meta[USE_PANES], meta[KEEP_ALL] = panes, keep_all
+    store = Store(
+        rows=np.zeros((32, LINKS + 2 * len(masks)), np.int32),
+        stamps=np.zeros(32, np.int64),
+        flags=np.zeros(32, np.uint8),
+        slots=np.zeros(64 * len(tables), np.uint64),
+        tables=tables,
+        masks=np.array(indexes, np.int64),
+        pane_stamps=np.zeros(16, np.int64),
+        pane_heads=np.full(16, END, np.int32),
+        heap=np.zeros(16, np.int64),
+        queue=np.zeros(64, np.int32),
+        queue_old=np.zeros(64, np.int64),
+        born=np.zeros(64, np.int32),
+        gone=np.zeros(64, np.int32),
+        suspects=np.zeros(64, np.int32),
+        solutions=np.zeros((16, 2 + variables), np.int32),
+        solution_stamps=np.zeros(16, np.int64),
+        alpha_counts=np.zeros((max(1, alphas), 2), np.int64),
+        kinds=np.zeros(1, np.uint8),
+        binding=np.zeros(max(1, variables), np.int32),
+        cursor=np.zeros((max(1, steps), 3), np.int64),
+        meta=meta,
+    )
+    set_room(store)
+    return store
+
+
+def set_room(store: Store) -> None:
+    """Count how many rows can still come before something has to grow."""
+    meta, tables = store.meta, store.tables
+    in_tables = int(np.min((tables[:, CAPACITY] * FULLEST).astype(np.int64) - tables[:, USED]))
+    in_rows = len(store.rows) - int(meta[ROWS]) + int(meta[FREE_COUNT])
+    meta[ROOM] = max(0, min(in_tables, in_rows))
+
+
+def bytes_of(store: Store) -> int:
+    """What the facts and all their indexes take."""
+    return sum(int(getattr(store, name).nbytes) for name in PERSISTENT)
+
+
+def grown(array: Array, size: int, fill: int = 0) -> Array:
+    """A copy of `array` with room for `size` entries."""
+    larger = np.full((size, *array.shape[1:]), fill, array.dtype) if fill else _blank(array, size)
+    larger[: len(array)] = array
+    return larger
+
+
+def _blank(array: Array, size: int) -> Array:
+    # np.zeros takes its pages from the system as they are touched: an unused tail costs nothing.
+    return np.zeros((size, *array.shape[1:]), array.dtype)
+
+
+def grow_rows(store: Store) -> Store:
+    """Half as many rows again."""
+    size = int(len(store.rows) * _GROWTH)
+    return store._replace(
+        rows=grown(store.rows, size), stamps=grown(store.stamps, size), flags=grown(store.flags, size)
+    )
+
+
+def new_tables(store: Store) -> tuple[Array, Array]:
+    """Empty tables and slots in which every table that is filling up has half as much room again."""
+    tables = store.tables.copy()
+    crowded = tables[:, USED] > 0.5 * tables[:, CAPACITY]
+    wanted = np.maximum(tables[:, USED] * _GROWTH / FULLEST, tables[:, CAPACITY])
+    tables[:, CAPACITY] = np.where(crowded, wanted, tables[:, CAPACITY]).astype(np.int64)
+    tables[:, OFFSET] = np.concatenate(([0], np.cumsum(tables[:-1, CAPACITY])))
+    return tables, np.zeros(int(tables[:, CAPACITY].sum()), np.uint64)

@@ -1,0 +1,107 @@
+"""What the maintainers share that keep a kernel up to date with the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ensue.dictionary import Dictionary
+from ensue.maintain.base import LoggedMaintainer, check_stream_copies
+from ensue.maintain.kernel.engine import Columns, Kernel
+from ensue.maintain.snapshot import Snapshot
+from ensue.model import BACKGROUND, NEVER, Change, Copies, Fact, Facts
+from ensue.rules.tree import RuleSet
+
+
+def columns_of(copies: Copies) -> Columns:
+    """The kernel's view of a batch, without copying it."""
+    ints = (np.frombuffer(c, np.int32) for c in (copies.context, copies.s, copies.p, copies.o))
+    return Columns(*ints, np.frombuffer(copies.stamp, np.int64))
+
+
+class KernelMaintainer(LoggedMaintainer):
+    """A kernel that is filled from the log when there is none, and follows it from then on."""
+
+    def __init__(self, rules: RuleSet, dictionary: Dictionary) -> None:
+        super().__init__(rules, dictionary)
+        self._kernel: Kernel | None = None
+        self._pending: list[Columns] = []
+        self._before: set[Fact] | None = None
+        """What held after the last `advance`, where the kernel itself cannot tell any more."""
+
+    def load_background(self, copies: Copies) -> None:
+        """Add statements that never expire. After the stream began, everything is closed anew."""
+        self._forget_kernel()
+        self._add_ground(copies)
+
+    def admit(self, copies: Copies) -> None:
+        """Let copies in: now into the log, into the kernel when somebody looks."""
+        check_stream_copies(copies)
+        self._log.add(copies)
+        if len(copies):
+            self._pending.append(columns_of(copies))
+
+    def used_terms(self) -> Iterable[Iterable[int]]:
+        """The columns of integers still in use."""
+        self._flush()
+        return [*self._columns_in_use(), self._engine.used_terms()]
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Forget everything and go on from a snapshot."""
+        self._restore_log(snapshot)
+        self._kernel, self._before = None, None
+        self._engine.begin_step()
+
+    def statistics(self) -> dict[str, int]:
+        """Counters by name."""
+        self._flush()
+        return self._engine.statistics() | {"copies": len(self._log)}
+
+    @property
+    def _engine(self) -> Kernel:
+        """The kernel; a new one is filled from the log, which is the truth."""
+        if self._kernel is None:
+            self._kernel = self._new_kernel()
+            self._pending = [columns_of(pane) for pane in self._log.panes()]
+            self._flush()
+        return self._kernel
+
+    def _new_kernel(self) -> Kernel:
+        raise NotImplementedError
+
+    def _insert(self, kernel: Kernel, columns: Columns) -> None:
+        raise NotImplementedError
+
+    def _flush(self) -> None:
+        """Bring the kernel up to date with the log."""
+        kernel = self._engine
+        pending, self._pending = self._pending, []
+        for columns in pending:
+            live = columns.stamp > self._log.threshold
+            # In falling order of stamp: a fact then rarely rises twice within a batch.
+            order = np.argsort(-columns.stamp, kind="stable")
+            self._insert(kernel, columns.take(order[live[order]]))
+
+    def _forget_kernel(self) -> None:
+        """Close anew from the log when next asked, and remember what held before."""
+        if self._kernel is not None and self._before is None:
+            change = self._kernel.change()
+            held = self._kernel.all_facts()
+            self._before = (held - change.inserted.stamps().keys()) | change.deleted.stamps().keys()
+        self._kernel = None
+
+    def _end_step(self) -> Change:
+        """What changed since the last call; comings and goings are counted afresh."""
+        kernel = self._engine
+        change = kernel.change() if self._before is None else self._change_from(self._before)
+        self._before = None
+        kernel.begin_step()
+        return change
+
+    def _change_from(self, before: set[Fact]) -> Change:
+        kernel = self._engine
+        now = kernel.all_facts()
+        ground = kernel.closure(BACKGROUND, NEVER).stamps()
+        left = {fact for fact in before - now if (BACKGROUND, *fact[1:]) not in ground}
+        return Change(Facts.of((*f, NEVER) for f in now - before), Facts.of((*f, NEVER) for f in left))

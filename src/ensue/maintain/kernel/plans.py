@@ -1,0 +1,267 @@
+"""Rules as tables: what the interpreter of `join.py` reads.
+
+For every premise of every rule there is a plan that starts from a fact matching it and looks the
+other premises up, the most selective first; for every conclusion one that starts from the fact
+concluded (retraction asks what else derives it). Selectivity is estimated from the background, as
+Coror's second phase does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ensue.maintain.kernel.layout import OBJECT, PREDICATE, SUBJECT, WHOLE, Array
+from ensue.maintain.program import CompiledCondition, CompiledRule, Program
+from ensue.model import Triple
+from ensue.rules.tree import Bind, Guard
+from ensue.terms import Kind
+
+# Columns of a plan; the first three are the given pattern's slots, REPEATED is shared with steps.
+REPEATED = 3
+(RULE, FIRST_STEP, STEPS, FIRST_HEAD, HEADS, GIVEN_CUT, NATIVE, PLAN_GUARD, PLAN_GUARDS) = range(4, 13)
+# Columns of a step; the first three are the premise's slots.
+(MASK, INDEX, CUT, ALPHA, FIRST_GUARD, GUARDS) = range(4, 10)
+
+# Operations of a guard. Every other one is a set of kinds, as bits; these two are no such set.
+EQUAL, NOT_EQUAL = -1, -2
+
+
+def _kinds(*kinds: Kind) -> int:
+    return sum(1 << kind for kind in kinds)
+
+
+_NATIVE_GUARDS = {
+    "notLiteral": _kinds(Kind.IRI, Kind.BLANK, Kind.TRIPLE),
+    "isLiteral": _kinds(Kind.PLAIN, Kind.TYPED),
+    "isPLiteral": _kinds(Kind.PLAIN),
+    "isIRI": _kinds(Kind.IRI),
+    "isBlank": _kinds(Kind.BLANK),
+    "isDLiteral": _kinds(Kind.TYPED),
+    "equal": EQUAL,
+    "notEqual": NOT_EQUAL,
+}
+
+
+class Plans(NamedTuple):
+    """The tables. `starts` arrays say where in a list the entries of a predicate begin."""
+
+    plans: Array
+    steps: Array
+    guards: Array
+    heads: Array
+    forward_starts: Array
+    forward: Array
+    backward_starts: Array
+    backward: Array
+    alpha_starts: Array
+    alphas: Array
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSet:
+    """The tables, and what a store must have for them."""
+
+    tables: Plans
+    masks: list[int]
+    variables: int
+    steps: int
+
+
+@dataclass(slots=True)
+class _Draft:
+    """Tables while they are being written."""
+
+    keep_all: bool
+    masks: list[int]
+    alphas: list[Triple]
+    statistics: Statistics
+    plans: list[list[int]] = field(default_factory=list)
+    steps: list[list[int]] = field(default_factory=list)
+    guards: list[tuple[int, int, int]] = field(default_factory=list)
+    heads: list[Triple] = field(default_factory=list)
+
+    def index(self, mask: int) -> int:
+        """The number of the index for a mask. A whole fact is found without one, unless kept often."""
+        if mask == WHOLE and not self.keep_all:
+            return 0
+        if mask not in self.masks:
+            self.masks.append(mask)
+        return 1 + self.masks.index(mask)
+
+
+class Statistics:
+    """How many background facts match a pattern, on average, once some of its slots are bound."""
+
+    def __init__(self, background: Array) -> None:
+        self._background = background
+        self._known: dict[tuple[Triple, int], float] = {}
+
+    def matches(self, pattern: Triple, mask: int) -> float:
+        """The expected number of matches of a pattern whose slots in `mask` are bound."""
+        if mask == WHOLE:
+            return 0.0
+        constants = tuple(slot if slot >= 0 else -1 for slot in pattern)
+        key = ((constants[0], constants[1], constants[2]), mask)
+        if key not in self._known:
+            self._known[key] = self._count(key[0], mask)
+        return self._known[key]
+
+    def _count(self, constants: Triple, mask: int) -> float:
+        rows = self._background
+        for position, constant in enumerate(constants):
+            if constant >= 0:
+                rows = rows[rows[:, position] == constant]
+        bound = [k for k in range(3) if mask >> k & 1 and constants[k] < 0]
+        if not len(rows):  # Nothing known: it may be what the stream brings, so expect much.
+            return float(10 ** (4 - 2 * len(bound)))
+        if not bound:
+            return float(len(rows))
+        return len(rows) / len(np.unique(rows[:, bound], axis=0))
+
+
+def make_plans(program: Program, background: Array, *, keep_all: bool, masks: Iterable[int] = ()) -> PlanSet:
+    """Plans for every way in which a rule can fire; `masks` are indexes wanted in any case."""
+    first_masks = [*([WHOLE] if keep_all else []), *masks]
+    draft = _Draft(keep_all, first_masks, _alphas(program), Statistics(background))
+    forward: list[tuple[int, int]] = []
+    backward: list[tuple[int, int]] = []
+    for number, rule in enumerate(program.rules):
+        first_head = len(draft.heads)
+        draft.heads.extend(rule.conclusions)
+        for at, premise in enumerate(rule.premises):
+            forward.append((premise[1], len(draft.plans)))
+            _write_plan(draft, number, rule, premise, first_head, skip=at)
+        for conclusion in rule.conclusions:
+            backward.append((conclusion[1], len(draft.plans)))
+            _write_plan(draft, number, rule, conclusion, first_head, skip=None)
+    variables = max((rule.variables for rule in program.rules), default=0)
+    most_steps = max((len(rule.premises) for rule in program.rules), default=0)
+    return PlanSet(_tables(draft, forward, backward), draft.masks, variables, most_steps)
+
+
+def _tables(draft: _Draft, forward: list[tuple[int, int]], backward: list[tuple[int, int]]) -> Plans:
+    alpha_starts = [0]
+    for predicate in range(max((a[1] for a in draft.alphas), default=-1) + 1):
+        alpha_starts.append(alpha_starts[-1] + sum(a[1] == predicate for a in draft.alphas))
+    return Plans(
+        _matrix(draft.plans, 13),
+        _matrix(draft.steps, 10),
+        _matrix(draft.guards, 3),
+        _matrix(draft.heads, 3),
+        *_dispatch(forward),
+        *_dispatch(backward),
+        np.array(alpha_starts, np.int32),
+        _matrix(draft.alphas, 3),
+    )
+
+
+def _matrix(rows: Iterable[Iterable[int]], width: int) -> Array:
+    return np.array([list(row) for row in rows], np.int32).reshape(-1, width)
+
+
+def _dispatch(listed: list[tuple[int, int]]) -> tuple[Array, Array]:
+    """Plans by the predicate given: those that name it and those that take any, in rule order."""
+    size = max((predicate for predicate, _ in listed), default=-1) + 1
+    starts, numbers = [0], []
+    for predicate in (*range(size), None):
+        numbers.extend(plan for p, plan in listed if p < 0 or p == predicate)
+        starts.append(len(numbers))
+    return np.array(starts, np.int32), np.array(numbers, np.int32)
+
+
+def _alphas(program: Program) -> list[Triple]:
+    """The constants of each premise that has a constant predicate, each once, by predicate."""
+    found = {
+        (s if s >= 0 else -1, p, o if o >= 0 else -1)
+        for rule in program.rules
+        for s, p, o in rule.premises
+        if p >= 0
+    }
+    return sorted(found, key=lambda alpha: (alpha[1], alpha))
+
+
+def _write_plan(
+    draft: _Draft, number: int, rule: CompiledRule, given: Triple, first_head: int, skip: int | None
+) -> None:
+    bound = {~slot for slot in given if slot < 0}
+    pending = [guard for condition in rule.conditions for guard in _native(condition, rule)]
+    guards = _take_guards(draft, pending, bound)
+    first_step = len(draft.steps)
+    waiting = [k for k in range(len(rule.premises)) if k != skip]
+    while waiting:
+        k = min(waiting, key=lambda k: draft.statistics.matches(rule.premises[k], _bound_mask(rule.premises[k], bound)))
+        waiting.remove(k)
+        _write_step(draft, rule, k, bound, pending)
+    native = all(_is_native(condition, rule) for condition in rule.conditions)
+    draft.plans.append(
+        [
+            *given,
+            _repeated(given, 0),
+            number,
+            first_step,
+            len(draft.steps) - first_step,
+            first_head,
+            len(rule.conclusions),
+            int(skip is not None and rule.cut[skip]),
+            int(native),
+            *guards,
+        ]
+    )
+
+
+def _write_step(
+    draft: _Draft, rule: CompiledRule, k: int, bound: set[int], pending: list[tuple[int, int, int]]
+) -> None:
+    premise = rule.premises[k]
+    mask = _bound_mask(premise, bound)
+    bound |= {~slot for slot in premise if slot < 0}
+    guards = _take_guards(draft, pending, bound)
+    alpha = tuple(slot if slot >= 0 else -1 for slot in premise)
+    number = draft.alphas.index((alpha[0], alpha[1], alpha[2])) if premise[1] >= 0 else -1
+    index = draft.index(mask)
+    draft.steps.append([*premise, _repeated(premise, mask), mask, index, int(rule.cut[k]), number, *guards])
+
+
+def _bound_mask(pattern: Triple, bound: set[int]) -> int:
+    masks = (SUBJECT, PREDICATE, OBJECT)
+    return sum(m for m, slot in zip(masks, pattern, strict=True) if slot >= 0 or ~slot in bound)
+
+
+def _repeated(pattern: Triple, mask: int) -> int:
+    """Which pairs of free slots hold the same variable: bits for s=p, s=o, p=o."""
+    pairs = ((0, 1), (0, 2), (1, 2))
+    return sum(
+        1 << bit
+        for bit, (a, b) in enumerate(pairs)
+        if pattern[a] < 0 and pattern[a] == pattern[b] and not mask >> a & 1
+    )
+
+
+def _take_guards(draft: _Draft, pending: list[tuple[int, int, int]], bound: set[int]) -> tuple[int, int]:
+    """Write down the guards whose variables are all bound by now, and drop them from `pending`."""
+    ready = [g for g in pending if all(slot >= 0 or ~slot in bound for slot in g[1:])]
+    for guard in ready:
+        pending.remove(guard)
+    draft.guards.extend(ready)
+    return len(draft.guards) - len(ready), len(ready)
+
+
+def _native(compiled: CompiledCondition, rule: CompiledRule) -> list[tuple[int, int, int]]:
+    """The condition as a guard that compiled code asks; for `isDLiteral` the part that it can."""
+    condition = compiled.condition
+    if not isinstance(condition, Guard | Bind) or condition.name not in _NATIVE_GUARDS:
+        return []
+    if any(slot < 0 and ~slot >= rule.body_variables for slot in compiled.args):
+        return []
+    return [(_NATIVE_GUARDS[condition.name], compiled.args[0], compiled.args[-1])]
+
+
+def _is_native(compiled: CompiledCondition, rule: CompiledRule) -> bool:
+    condition = compiled.condition
+    if not isinstance(condition, Guard):
+        return False
+    return condition.name == "notExistSomeValuesFromRestriction" or bool(_native(compiled, rule))

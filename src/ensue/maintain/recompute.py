@@ -1,0 +1,88 @@
+"""From scratch at each step: the paper's naive approach, and the meaning of all the others.
+
+It runs on the same kernel as `expiration`, so that comparing the two compares the ideas and not
+the code under them. The independent reference that tests hold all of them against is `oracle.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ensue.dictionary import Dictionary
+from ensue.maintain.base import LoggedMaintainer, check_stream_copies, check_threshold
+from ensue.maintain.kernel.engine import Kernel
+from ensue.maintain.kernel.maintainer import columns_of
+from ensue.maintain.kernel.stated import absent
+from ensue.maintain.snapshot import Snapshot
+from ensue.model import NEVER, Change, Copies, Facts
+from ensue.rules.tree import RuleSet
+
+
+class Recompute(LoggedMaintainer):
+    """Closes the log anew whenever it has changed."""
+
+    name = "recompute"
+    stamped = True
+
+    def __init__(self, rules: RuleSet, dictionary: Dictionary) -> None:
+        super().__init__(rules, dictionary)
+        self._last = self._closed = self._close()
+        self._stale = False
+
+    def load_background(self, copies: Copies) -> None:
+        """Add statements that never expire."""
+        self._add_ground(copies)
+        self._stale = True
+
+    def admit(self, copies: Copies) -> None:
+        """Let copies in."""
+        check_stream_copies(copies)
+        self._log.add(copies)
+        self._stale = True
+
+    def retract(self, copies: Copies, *, every: bool = False) -> int:
+        """Take back the newest copy (or `every` copy) of each statement; say how many went."""
+        self._stale = True
+        return len(self._take_back(copies, every=every))
+
+    def advance(self, threshold: int) -> Change:
+        """Expire, and say what changed since the last call."""
+        check_threshold(threshold, self._log.threshold)
+        self._log.expire(threshold)
+        self._stale = True
+        now, before = self._kernel, self._last
+        self._last = now
+        inserted = now.facts(absent(now.store, before.store, now.store))
+        return Change(inserted, before.facts(absent(before.store, now.store, now.store)))
+
+    def closure(self, context: int, threshold: int | None = None) -> Facts:
+        """What holds in a context (without what the background holds), fresher than `threshold`."""
+        return self._kernel.closure(context, NEVER if threshold is None else threshold)
+
+    def used_terms(self) -> Iterable[Iterable[int]]:
+        """The columns of integers still in use."""
+        return [*self._columns_in_use(), self._kernel.used_terms(), self._last.used_terms()]
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Forget everything and go on from a snapshot."""
+        self._restore_log(snapshot)
+        self._stale = True
+        self._last = self._kernel
+
+    def statistics(self) -> dict[str, int]:
+        """Counters by name; those of the last computation alone."""
+        return self._kernel.statistics() | {"copies": len(self._log)}
+
+    @property
+    def _kernel(self) -> Kernel:
+        if self._stale:
+            self._closed = self._close()
+            self._stale = False
+        return self._closed
+
+    def _close(self) -> Kernel:
+        kernel = Kernel(self._program, self._dictionary, columns_of(self._ground))
+        kernel.threshold = self._log.threshold
+        for pane in self._log.panes():
+            kernel.put(columns_of(pane))
+        return kernel

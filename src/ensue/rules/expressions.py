@@ -1,0 +1,109 @@
+"""The value of a SPARQL expression for given terms, as oxigraph has it.
+
+Numbers are taken by value: `"01"^^xsd:integer` counts as 1 inside an expression.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from pyoxigraph import (
+    BlankNode,
+    Literal,
+    NamedNode,
+    QuerySolutions,
+    RdfFormat,
+    Store,
+    Triple,
+    Variable,
+    parse,
+)
+
+from ensue.errors import RuleSyntaxError
+
+_EMPTY = Store()
+_VARIABLE = re.compile(r"\?(\w+)")
+
+Term = NamedNode | BlankNode | Literal | Triple
+
+
+def holds(text: str, variables: tuple[str, ...], args: tuple[str, ...]) -> bool:
+    """Whether a FILTER with this expression lets these terms pass; an error means no.
+
+    >>> holds("?a < ?b", ("a", "b"), ('"x"', '"y"')), holds("?a < ?b", ("a", "b"), ('"x"', "_:y"))
+    (True, False)
+    """
+    return any(True for _ in _solutions(_filter_query(text, variables), variables, args))
+
+
+def value(text: str, variables: tuple[str, ...], args: tuple[str, ...]) -> str | None:
+    """The value of the expression for these terms, None for an error.
+
+    >>> value("CONCAT(?a, '!')", ("a",), ('"x"',)), value("?a + 1", ("a",), ('"x"',))
+    ('"x!"', None)
+    """
+    if bare := _VARIABLE.fullmatch(text):
+        # As it is: oxigraph would rewrite the digits of a number.
+        return dict(zip(variables, args, strict=True)).get(bare.group(1))
+    for row in _solutions(_value_query(text, variables), variables, args):
+        found = row[len(variables)]
+        return None if found is None else _text(found)
+    return None
+
+
+def problem(text: str) -> str | None:
+    """Why this text is no expression that can be evaluated, None if it is one.
+
+    >>> problem("?a > 1"), problem("<urn:f>(?a)")
+    (None, 'The custom function <urn:f> is not supported')
+    """
+    try:
+        _solutions(_value_query(text, ()), (), ())
+    except RuleSyntaxError as error:
+        return error.what
+    return None
+
+
+def _solutions(query: str, variables: tuple[str, ...], args: tuple[str, ...]) -> QuerySolutions:
+    given = {Variable(name): _term(arg) for name, arg in zip(variables, args, strict=True)}
+    try:
+        found = _EMPTY.query(query, substitutions=given)
+    except (SyntaxError, RuntimeError) as error:
+        what = "not a SPARQL expression" if isinstance(error, SyntaxError) else str(error)
+        raise RuleSyntaxError(what) from error
+    assert isinstance(found, QuerySolutions)
+    return found
+
+
+def _given(variables: tuple[str, ...]) -> str:
+    # What the terms are put in for must look bound: oxigraph's optimiser takes a variable that no
+    # pattern holds for one without a value. These match nothing, so they change nothing.
+    return " ".join(f"OPTIONAL {{ [] <urn:ensue:nothing> ?{name} }}" for name in variables)
+
+
+@lru_cache(maxsize=1000)
+def _filter_query(text: str, variables: tuple[str, ...]) -> str:
+    projection = " ".join(f"?{name}" for name in variables) or "*"
+    return f"SELECT {projection} WHERE {{ {_given(variables)} FILTER({text}) }}"
+
+
+@lru_cache(maxsize=1000)
+def _value_query(text: str, variables: tuple[str, ...]) -> str:
+    projection = " ".join(f"?{name}" for name in variables)
+    result = "value"
+    while result in text:
+        result += "_"
+    return f"SELECT {projection} ({text} AS ?{result}) WHERE {{ {_given(variables)} }}"
+
+
+@lru_cache(maxsize=100_000)
+def _term(text: str) -> Term:
+    # oxigraph reads terms only inside a statement.
+    statements = parse(f"<urn:s> <urn:p> {text} .", format=RdfFormat.N_TRIPLES, lenient=True)
+    term: Term = next(iter(statements)).object  # an iterator of quads, untyped in its stubs
+    return term
+
+
+def _text(term: Term) -> str:
+    return f"<<( {' '.join(map(_text, term))} )>>" if isinstance(term, Triple) else str(term)

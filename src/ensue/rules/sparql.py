@@ -1,0 +1,199 @@
+"""Rules in SPARQL: `INSERT { } WHERE { }`, `CONSTRUCT { } WHERE { }` and, for axioms, `INSERT DATA { }`.
+
+The file is taken apart in `sparql_skeleton.py`; rdflib parses what is left; `sparql_where.py` turns
+the WHERE part into branches; here each branch becomes a rule. A blank node in a template is a node
+that the rule makes, one per solution.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Any
+
+from pyoxigraph import Store
+from rdflib.plugins.sparql.parser import QueryUnit, UpdateUnit
+from rdflib.plugins.sparql.parserutils import CompValue
+from rdflib.term import BNode
+
+from ensue.errors import RuleError
+from ensue.rules import safety
+from ensue.rules.lexer import Source
+from ensue.rules.sparql_skeleton import Piece, Skeleton, pieces, skeleton
+from ensue.rules.sparql_where import Branch, Where, triples
+from ensue.rules.tree import Bind, Condition, Guard, Mint, Node, Pattern, Premise, Rule, RuleSet, Var
+
+
+def parse(
+    text: str,
+    file: str = "<text>",
+    name: str = "text",
+    background_graphs: tuple[str, ...] = ("urn:ensue:background",),
+) -> RuleSet:
+    """The rules of a text, in order; `name` is the regime's, and begins the names of unnamed rules.
+
+    >>> text = "INSERT { ?y <urn:is> ?c } WHERE { ?x ?p ?y GRAPH <urn:b> { ?p <urn:r> ?c } }"
+    >>> print(*parse(text, background_graphs=("urn:b",)).rules)
+    [text-1: (?x ?p ?y), cut(?p <urn:r> ?c) -> (?y <urn:is> ?c)]
+    """
+    rules: list[Rule] = []
+    axioms: list[Pattern] = []
+    for ordinal, piece in enumerate(pieces(Source(text, file)), start=1):
+        for rule in _rules(piece, piece.name or f"{name}-{ordinal}", background_graphs):
+            if rule.premises:
+                rules.append(rule)
+            else:
+                axioms.extend(rule.conclusions)
+    safety.check_names(rules)
+    return RuleSet(name, tuple(rules), tuple(axioms))
+
+
+def _rules(piece: Piece, name: str, background: tuple[str, ...]) -> Iterator[Rule]:
+    bones = skeleton(piece)
+    tree = _tree(piece, bones)
+    where = Where(piece, bones, background)
+    template, branches = _template_and_branches(where, tree)
+    made = {node: Var(f"_:new{n}") for n, node in enumerate(dict.fromkeys(_blanks(template)), start=1)}
+    heads = [Pattern(*(made[x] if isinstance(x, BNode) else where.node(x) for x in t)) for t in template]
+    if not heads:
+        raise RuleError(
+            f"rule '{name}' concludes nothing", place=piece.place, hint="put triples in its template"
+        )
+    anywhere = frozenset[Var]().union(*(branch.bound for branch in branches))
+    for number, branch in enumerate(branches, start=1):
+        # As in SPARQL, what has no value in a branch of a UNION is left out of that branch's conclusions.
+        missing = anywhere - branch.bound
+        conclusions = [head for head in heads if not head.variables() & missing]
+        if conclusions:
+            own = name if len(branches) == 1 else f"{name}-{number}"
+            yield _rule(piece, own, branch, conclusions, tuple(made.values()))
+
+
+def _template_and_branches(where: Where, tree: CompValue) -> tuple[list[tuple[Any, Any, Any]], list[Branch]]:
+    match tree.name:
+        case "InsertData":
+            return _quads(where, tree.quads), [Branch()]
+        case "Modify":
+            return _quads(where, tree.insert.quads), where.group(tree.where)
+    branches = where.group(tree.where)
+    if tree.valuesClause:
+        branches = where.join(branches, where.values(tree.valuesClause))
+    if tree.template is None:  # CONSTRUCT WHERE { } concludes what it matches
+        return [t for part in tree.where.part or () for t in triples(part.triples)], branches
+    return list(triples(tree.template)), branches
+
+
+def _quads(where: Where, quads: CompValue) -> list[tuple[Any, Any, Any]]:
+    for graph in quads.quadsNotTriples or ():
+        what = "a rule cannot conclude into a GRAPH"
+        raise RuleError(
+            what, place=where.place(graph), hint="conclusions belong to the context of the premises"
+        )
+    return list(triples(quads.triples))
+
+
+def _blanks(template: list[tuple[Any, Any, Any]]) -> Iterator[BNode]:
+    return (node for triple in template for node in triple if isinstance(node, BNode))
+
+
+def _rule(piece: Piece, name: str, branch: Branch, heads: list[Pattern], made: tuple[Var, ...]) -> Rule:
+    conclusions = [_substituted(head, branch) for head in heads]
+    used = frozenset[Var]().union(*(head.variables() for head in conclusions))
+    sources = {node: name if len(made) == 1 else f"{name}#{node.name[5:]}" for node in made if node in used}
+    conditions = list(_conditions(branch))
+    premises = tuple(Premise(_substituted(p.pattern, branch), p.cut) for p in branch.premises)
+    if premises:
+        conditions += [Mint(node, source) for node, source in sources.items()]
+    elif branch.conditions:
+        what = f"rule '{name}' has conditions but no premise"
+        raise RuleError(what, place=piece.place, hint="state what always holds with INSERT DATA { }")
+    else:
+        conditions = []
+        labels = {node: _label(piece, source) for node, source in sources.items()}
+        conclusions = [Pattern(*(_in(labels, node) for node in head)) for head in conclusions]
+    rule = Rule(name, premises, tuple(conclusions), tuple(conditions), piece.place)
+    tokens = [item.token for item in reversed(piece.items) if item.token.kind == "var"]
+    safety.check(rule, {token.text[1:]: piece.source.place(token.start) for token in tokens})
+    return rule
+
+
+def _in(terms: dict[Var, str], node: Node) -> Node:
+    return terms.get(node, node) if isinstance(node, Var) else node
+
+
+def _substituted(pattern: Pattern, branch: Branch) -> Pattern:
+    return Pattern(*(_in(dict(branch.fixed), node) for node in pattern))
+
+
+def _conditions(branch: Branch) -> Iterator[Condition]:
+    """The conditions, with fixed terms put in; an expression gets those from a BIND before it."""
+    asked: set[Node] = set()
+    for condition in branch.conditions:
+        if not isinstance(condition, Mint) and condition.name == "sparql":
+            asked.update(condition.args)
+        if isinstance(condition, Bind):
+            asked.add(condition.target)
+    for variable, term in branch.fixed.items():
+        if variable in asked:
+            yield Bind("sparql", (), variable, term)
+    for condition in branch.conditions:
+        if isinstance(condition, Guard) and condition.name != "sparql":
+            yield Guard(condition.name, tuple(_in(dict(branch.fixed), arg) for arg in condition.args))
+        else:
+            yield condition
+
+
+def _label(piece: Piece, source: str) -> str:
+    """A blank node that is always the same for the same place in the same file, and no other's."""
+    return f"_:rule{blake2b(f'{piece.source.file} {source}'.encode(), digest_size=16).hexdigest()}"
+
+
+def _tree(piece: Piece, bones: Skeleton) -> CompValue:
+    """The tree that rdflib makes of INSERT, INSERT DATA or CONSTRUCT."""
+    is_query = piece.items[0].token.is_word("CONSTRUCT")
+    try:
+        parsed = (QueryUnit if is_query else UpdateUnit).parse_string(bones.text, parse_all=True)
+        tree: CompValue = parsed[1] if is_query else parsed[0].request[0]
+    except RecursionError as problem:
+        raise RuleError("this rule is nested too deeply", place=piece.place, hint="split it") from problem
+    except Exception as problem:
+        # Not only ParseException: rdflib's own actions fail on some bad input, each in its way.
+        raise _syntax_error(piece, is_query) from problem
+    return tree
+
+
+def _syntax_error(piece: Piece, is_query: bool) -> RuleError:
+    """What is wrong, and where. rdflib says that something is; oxigraph says where."""
+    first, last = piece.items[0].token, piece.items[-1].token
+    text = piece.source.text[first.start : last.start + len(last.text)]
+    operators = sum(item.token.kind == "op" for item in piece.items)
+    base = piece.names.base or "http://base.invalid/"
+    at = 0
+    if operators < 3000:  # it calls itself for some
+        try:
+            # An empty store of its own: nothing can happen to anything.
+            (Store().query if is_query else Store().update)(
+                text, prefixes=piece.names.prefixes, base_iri=base
+            )
+        except SyntaxError as problem:
+            at = _offset(text, str(problem))
+        except (ValueError, RuntimeError, OSError):
+            pass
+    found = next((item.token for item in piece.items if item.token.start >= first.start + at), None)
+    if found is None:
+        return piece.source.error("this rule ends too early", last.start + len(last.text))
+    if found is first:
+        return piece.source.error("this is not SPARQL", first, "rules are separated by ';'")
+    return piece.source.error(f"this is not SPARQL: '{found.text[:40]}' cannot be here", found)
+
+
+def _offset(text: str, message: str) -> int:
+    """Where in the text oxigraph found an error: it counts lines, and bytes in a line."""
+    match = re.match(r"error at (\d+):(\d+)", message)
+    if match is None:
+        return 0
+    lines = text.split("\n")
+    line, column = int(match[1]) - 1, int(match[2]) - 1
+    before = sum(len(earlier) + 1 for earlier in lines[:line])
+    return before + len(lines[line].encode()[:column].decode(errors="ignore"))

@@ -1,0 +1,160 @@
+"""The expressions of FILTER and BIND: into built-in tests where these mean the same, else as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from ensue.errors import RuleError
+from ensue.rules import expressions
+from ensue.rules.sparql_skeleton import Item, Piece, adjacent
+from ensue.rules.tree import Node, Var
+from ensue.terms import XSD
+
+MAX_OPERATORS = 1000
+"""How many operators an expression may have: oxigraph calls itself for each."""
+
+CASTS = ("boolean", "date", "dateTime", "decimal", "double", "float", "integer", "string", "time")
+"""The functions of XML Schema that an expression may call; SPARQL's own have no IRI."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A part of a piece that has a value."""
+
+    piece: Piece
+    span: range
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """Its items."""
+        return self.piece.items[self.span.start : self.span.stop]
+
+    @property
+    def text(self) -> str:
+        """As oxigraph reads it: names resolved, comments gone."""
+        items = self.items
+        parts = [item.text for item in items[:1]]
+        for left, right in pairwise(items):
+            # `?a<ex:b` is not `?a<<urn:b>`.
+            grown = left.token.kind == "pname" or right.token.kind == "pname"
+            parts += ["" if adjacent(left, right) and not grown else " ", right.text]
+        return "".join(parts)
+
+    def variables(self) -> dict[Var, int]:
+        """The variables in it, in order, each with the item where it first stands."""
+        found: dict[Var, int] = {}
+        for index in self.span:
+            token = self.piece.items[index].token
+            if token.kind == "var":
+                found.setdefault(Var(token.text[1:]), index)
+        return found
+
+    def constant(self) -> str | None:
+        """The term, if the expression is one."""
+        return self.items[0].term if len(self.items) == 1 else None
+
+    def check(self) -> None:
+        """Raise if oxigraph could not evaluate it."""
+        place = self.piece.place_of(min(self.span.start, len(self.piece.items) - 1))
+        operators = sum(item.token.kind == "op" and item.token.text not in "()," for item in self.items)
+        if operators > MAX_OPERATORS:
+            hint = "name alternatives with IN, or split the rule"
+            raise RuleError(f"more than {MAX_OPERATORS} operators in an expression", place=place, hint=hint)
+        for index in self.span:
+            self._check_call(index)
+        if problem := expressions.problem(self.text):
+            raise RuleError(f"this expression has no value: {problem}", place=place)
+
+    def _check_call(self, index: int) -> None:
+        called = self.piece.items[index]
+        is_call = called.token.kind in ("iri", "pname") and index + 1 in self.piece.partner
+        if is_call and called.term not in [f"<{XSD}{name}>" for name in CASTS]:
+            what = f"there is no function {called.term}"
+            hint = f"besides SPARQL's own there are xsd:{', xsd:'.join(CASTS)}"
+            raise RuleError(what, place=self.piece.place_of(index), hint=hint)
+
+
+class Requirement(NamedTuple):
+    """A condition that is not yet one of a rule: a built-in with its arguments, or an expression."""
+
+    name: str
+    args: tuple[Node, ...]
+    part: Expression
+
+
+def requirements(whole: Expression) -> list[Requirement]:
+    """The tests that together are a FILTER: the parts of `a && b`, as built-ins where they can be."""
+    part = _unwrap(whole)
+    ands = _at_top(part, "&&")
+    if ands and not _at_top(part, "||"):
+        bounds = [part.span.start - 1, *ands, part.span.stop]
+        spans = [range(left + 1, right) for left, right in pairwise(bounds)]
+        return [one for span in spans for one in requirements(Expression(part.piece, span))]
+    return [_builtin(part) or Requirement("sparql", tuple(part.variables()), part)]
+
+
+def _unwrap(part: Expression) -> Expression:
+    """Without the brackets around all of it."""
+    while part.span and part.piece.partner.get(part.span.start) == part.span.stop - 1:
+        part = Expression(part.piece, part.span[1:-1])
+    return part
+
+
+def _at_top(part: Expression, operator: str) -> list[int]:
+    found, index = [], part.span.start
+    while index < part.span.stop:
+        if part.piece.items[index].token.is_op(operator):
+            found.append(index)
+        index = part.piece.partner.get(index, index) + 1
+    return found
+
+
+_KINDS = {"ISIRI": "isIRI", "ISURI": "isIRI", "ISLITERAL": "isLiteral", "ISBLANK": "isBlank"}
+_OPPOSITE = {"isLiteral": "notLiteral", "equal": "notEqual", "notEqual": "equal"}
+
+
+def _builtin(part: Expression) -> Requirement | None:
+    """The built-in that means exactly this; None if none does."""
+    negated = bool(part.span) and part.items[0].token.is_op("!")
+    inner = Expression(part.piece, part.span[1:]) if negated else part
+    bare = _unwrap(inner)
+    # `! ?a = ?b` means `(! ?a) = ?b`, so what is negated without brackets must be a call.
+    found = _call(bare) or (None if negated and bare == inner else _comparison(bare))
+    if found is None:
+        return None
+    name, args = found
+    if negated and name not in _OPPOSITE:
+        return None
+    return Requirement(_OPPOSITE[name] if negated else name, args, part)
+
+
+def _call(part: Expression) -> tuple[str, tuple[Node, ...]] | None:
+    items = part.items
+    is_call = len(items) >= 4 and part.piece.partner.get(part.span.start + 1) == part.span.stop - 1
+    if not is_call or items[0].token.kind != "word":
+        return None
+    called, args = items[0].token.text.upper(), [_node(item) for item in items[2:-1:2]]
+    if called in _KINDS and len(items) == 4 and isinstance(args[0], Var):
+        return _KINDS[called], (args[0],)
+    if called == "SAMETERM" and len(items) == 6 and items[3].token.is_op(","):
+        left, right = args
+        return None if left is None or right is None else ("equal", (left, right))
+    return None
+
+
+def _comparison(part: Expression) -> tuple[str, tuple[Node, ...]] | None:
+    """`=` and `!=` compare values; with an IRI on one side that is to compare terms."""
+    items = part.items
+    if len(items) != 3 or not (items[1].token.is_op("=") or items[1].token.is_op("!=")):
+        return None
+    left, right = _node(items[0]), _node(items[2])
+    iris = [node for node in (left, right) if isinstance(node, str) and node.startswith("<")]
+    if left is None or right is None or not iris:
+        return None
+    return "equal" if items[1].token.text == "=" else "notEqual", (left, right)
+
+
+def _node(item: Item) -> Node | None:
+    return Var(item.token.text[1:]) if item.token.kind == "var" else item.term

@@ -1,0 +1,272 @@
+"""A file of SPARQL rules taken apart: one piece per rule, and each piece down to its skeleton.
+
+rdflib's grammar says how the parts of a rule hang together, but not where they stand in the file,
+and it rewrites literals. So each rule is given to it as a skeleton: terms replaced by their numbers
+in the list of the piece's items, expressions by theirs in the list of expressions. Terms are ours,
+expressions are oxigraph's, and every part has a place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ensue.errors import NotMonotoneError, Place, RuleError
+from ensue.rules.lexer import SPARQL, Names, Source, Token, number
+from ensue.terms import OWL, RDF, RDFS, XSD, literal
+
+MAX_DEPTH = 50
+"""How deep brackets may nest: both parsers behind this one call themselves at each bracket."""
+
+_REASONS: list[tuple[type[RuleError], str, str, str]] = [
+    (
+        NotMonotoneError,
+        "DELETE CLEAR DROP MOVE COPY ADD CREATE",
+        "a rule adds facts and leaves the rest alone",
+        "facts leave when their window does; keep the INSERT only",
+    ),
+    (
+        NotMonotoneError,
+        "EXISTS MINUS OPTIONAL",
+        "what it says can turn false when a fact arrives, and a rule cannot take its conclusions back",
+        "ask for it in the query, which is evaluated anew for each window",
+    ),
+    (
+        NotMonotoneError,
+        "COUNT SUM MIN MAX AVG SAMPLE GROUP_CONCAT GROUP HAVING LIMIT OFFSET",
+        "it depends on all solutions at once; a rule fires for each on its own",
+        "ask for it in the query, which is evaluated anew for each window",
+    ),
+    (
+        RuleError,
+        "RAND NOW UUID STRUUID BNODE",
+        "its value differs from call to call, so the same facts would not give the same conclusions",
+        "a blank node in the template is a new node for each solution, always the same one",
+    ),
+    (
+        RuleError,
+        "LOAD SERVICE FROM USING WITH",
+        "a rule sees the facts of its context and the background, nothing else",
+        "load the data as background",
+    ),
+    (RuleError, "ORDER", "a rule fires for every solution, in no order", "leave it out"),
+    (
+        RuleError,
+        "SELECT ASK DESCRIBE",
+        "a rule is INSERT or CONSTRUCT and holds no query",
+        "join the patterns of a subquery to the others",
+    ),
+]
+
+REFUSED = {word: (error, reason, hint) for error, words, reason, hint in _REASONS for word in words.split()}
+"""Words that no rule can have, and why. Outside strings and names, words are SPARQL's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A token, and the term that it stands for if it is one; a literal's tokens are one item."""
+
+    token: Token
+    term: str | None = None
+
+    @property
+    def text(self) -> str:
+        """As it stands in an expression, names resolved."""
+        if self.token.kind == "var":
+            return f"?{self.token.text[1:]}"
+        if self.term is not None and self.token.kind in ("iri", "pname", "string"):
+            return self.term
+        return self.token.text
+
+
+def adjacent(left: Item, right: Item) -> bool:
+    """Whether nothing stands between two items."""
+    return left.token.start + len(left.token.text) == right.token.start
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One rule as text: its items, which brackets belong together, and what names mean in it."""
+
+    source: Source
+    names: Names
+    items: tuple[Item, ...]
+    partner: dict[int, int]
+    name: str | None
+
+    @property
+    def place(self) -> Place:
+        """Where the rule begins."""
+        return self.place_of(0)
+
+    def place_of(self, item: int) -> Place:
+        """Where an item stands."""
+        return self.source.place(self.items[item].token.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """What rdflib gets to see of a piece, and the expressions that were taken out, as item ranges."""
+
+    text: str
+    expressions: tuple[range, ...]
+
+
+def pieces(source: Source) -> Iterator[Piece]:
+    """The rules of a file, one after the other; prefixes last until the end of the file."""
+    names = Names(source, {"rdf": RDF, "rdfs": RDFS, "owl": OWL, "xsd": XSD})
+    for run in _runs(source):
+        tokens = [token for token in run if token.kind != "comment"]
+        _refuse(source, tokens)
+        rest = _prologue(names, tokens)
+        if rest:
+            items = tuple(_items(names, rest))
+            own = replace(names, prefixes=dict(names.prefixes))
+            yield Piece(source, own, items, _partners(items), _name(run, rest[0]))
+
+
+def _runs(source: Source) -> Iterator[list[Token]]:
+    """Tokens between semicolons that stand outside all brackets."""
+    opened: list[Token] = []
+    run: list[Token] = []
+    for token in source.tokens(SPARQL):
+        _follow_brackets(source, token, opened)
+        if token.is_op(";") and not opened:
+            yield run
+            run = []
+        else:
+            run.append(token)
+    if opened:
+        raise source.error(f"'{opened[-1].text}' is never closed", opened[-1])
+    yield run
+
+
+def _follow_brackets(source: Source, token: Token, opened: list[Token]) -> None:
+    if token.kind == "op" and token.text in "([{":
+        opened.append(token)
+        if len(opened) > MAX_DEPTH:
+            raise source.error(f"brackets nest more than {MAX_DEPTH} deep", token, "split the rule")
+    elif token.kind == "op" and token.text in ")]}":
+        expected = ")]}"["([{".index(opened.pop().text)] if opened else "no bracket"
+        if token.text != expected:
+            raise source.error(f"'{token.text}' closes nothing here", token, f"expected {expected}")
+
+
+def _refuse(source: Source, tokens: list[Token]) -> None:
+    for token in tokens:
+        if token.kind == "word" and (found := REFUSED.get(token.text.upper())):
+            error, reason, hint = found
+            what = f"{token.text.upper()} cannot be in a rule: {reason}"
+            raise error(what, place=source.place(token.start), hint=hint)
+
+
+def _prologue(names: Names, tokens: list[Token]) -> list[Token]:
+    """Take in PREFIX and BASE; the tokens that follow them."""
+    at = 0
+    while at < len(tokens) and tokens[at].is_word("PREFIX", "BASE"):
+        size = 3 if tokens[at].is_word("PREFIX") else 2
+        declared = tokens[at : at + size]
+        kinds = [token.kind for token in declared[1:]]
+        if kinds not in (["pname", "iri"], ["iri"]) or (size == 3 and not declared[1].text.endswith(":")):
+            hint = "PREFIX ex: <http://example.org/>" if size == 3 else "BASE <http://example.org/>"
+            raise names.source.error("this declaration is not complete", tokens[at], f"such as {hint}")
+        iri = names.iri(declared[-1])
+        if size == 3:
+            names.prefixes[declared[1].text[:-1]] = iri
+        else:
+            names.base = iri
+        at += size
+    if at < len(tokens) and not tokens[at].is_word("INSERT", "CONSTRUCT"):
+        hint = "rules are INSERT { } WHERE { }, CONSTRUCT { } WHERE { } or INSERT DATA { }, with ';' between"
+        raise names.source.error(f"'{tokens[at].text[:40]}' begins no rule", tokens[at], hint)
+    return tokens[at:]
+
+
+def _items(names: Names, tokens: list[Token]) -> Iterator[Item]:
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        at += 1
+        if token.kind in ("iri", "pname"):
+            # The graph of the background may have a name as short as <static>.
+            relative = at >= 2 and tokens[at - 2].is_word("GRAPH")
+            yield Item(token, f"<{names.iri(token, relative=relative)}>")
+        elif token.kind == "string":
+            tail = None
+            if at < len(tokens) and tokens[at].kind == "lang":
+                tail, at = tokens[at], at + 1
+            elif at + 1 < len(tokens) and tokens[at].is_op("^^") and tokens[at + 1].kind in ("iri", "pname"):
+                tail, at = tokens[at + 1], at + 2
+            yield Item(token, names.literal(token, tail))
+        elif token.kind == "number":
+            yield Item(token, number(token.text))
+        elif token.is_word("TRUE", "FALSE"):
+            yield Item(token, literal(token.text.lower(), datatype=XSD + "boolean"))
+        else:
+            yield Item(token)
+
+
+def _partners(items: tuple[Item, ...]) -> dict[int, int]:
+    opened: list[int] = []
+    partner: dict[int, int] = {}
+    for index, item in enumerate(items):
+        if item.token.kind == "op" and item.token.text in "([{":
+            opened.append(index)
+        elif item.token.kind == "op" and item.token.text in ")]}":
+            partner[opened.pop()] = index
+    return partner
+
+
+def _name(run: list[Token], first: Token) -> str | None:
+    """The name that the last comment `# rule: name` before the rule gives it."""
+    comments = [token.text for token in run if token.kind == "comment" and token.start < first.start]
+    names = [match.group(1) for text in comments if (match := re.match(r"#+\s*rule:\s*([\w.\-]+)\s*$", text))]
+    return names[-1] if names else None
+
+
+def skeleton(piece: Piece) -> Skeleton:
+    """The piece as rdflib gets to see it.
+
+    >>> text = "INSERT { ?a <urn:p> 1 } WHERE { ?a <urn:q> 'x'@en FILTER(?a != <urn:b>) }"
+    >>> skeleton(next(pieces(Source(text, "r.ru")))).text
+    'INSERT { ?a <t:3> "4" } WHERE { ?a <t:9> "10" FILTER ( "0" ) }'
+    """
+    parts: list[str] = []
+    expressions: list[range] = []
+    at = 0
+    while at < len(piece.items):
+        item = piece.items[at]
+        # A path's `*` is one only right behind its step.
+        behind = (
+            item.token.kind == "op"
+            and item.token.text in "*+?"
+            and at
+            and adjacent(*piece.items[at - 1 : at + 1])
+        )
+        parts.append("" if behind else " ")
+        parts.append(_bone(at, item))
+        at += 1
+        if item.token.is_word("FILTER", "BIND") and (taken := _expression(piece, at, item.token)):
+            span, at = taken
+            parts.append(f' ( "{len(expressions)}"' + (" )" if item.token.is_word("FILTER") else ""))
+            expressions.append(span)
+    return Skeleton("".join(parts).strip(), tuple(expressions))
+
+
+def _bone(index: int, item: Item) -> str:
+    if item.term is None:
+        return item.text
+    return f"<t:{index}>" if item.term.startswith("<") else f'"{index}"'
+
+
+def _expression(piece: Piece, at: int, word: Token) -> tuple[range, int] | None:
+    """The items of the expression of a FILTER or BIND, and where to go on; None if it has none."""
+    if word.is_word("BIND"):  # ( expression AS ?v )
+        end = piece.partner.get(at, 0) - 2
+        return (range(at + 1, end), end) if end > at and piece.items[end].token.is_word("AS") else None
+    if at in piece.partner:  # ( expression )
+        return range(at + 1, piece.partner[at]), piece.partner[at] + 1
+    if at + 1 in piece.partner:  # function ( arguments )
+        return range(at, piece.partner[at + 1] + 1), piece.partner[at + 1] + 1
+    return None

@@ -1,0 +1,269 @@
+"""The WHERE part of a SPARQL rule, as branches: each will be a rule of its own.
+
+UNION, `p|q` and VALUES make several branches; everything else joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import count, pairwise
+from typing import Any
+
+from rdflib.plugins.sparql.parserutils import CompValue
+from rdflib.term import BNode, URIRef, Variable
+
+from ensue.errors import Place, RuleError, UnsafeRuleError
+from ensue.rules.sparql_filters import Expression, Requirement, requirements
+from ensue.rules.sparql_skeleton import Piece, Skeleton
+from ensue.rules.tree import Bind, Condition, Guard, Node, Pattern, Premise, Var
+
+MAX_BRANCHES = 1000
+"""How many rules one may become."""
+
+Step = tuple[Node, bool]
+"""One step of a property path: a predicate, and whether it is walked backwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Premises and conditions that hold together. `fixed` variables have one term (VALUES, BIND)."""
+
+    premises: tuple[Premise, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    fixed: Mapping[Var, str] = field(default_factory=dict)
+    bound: frozenset[Var] = frozenset()
+
+    def joined(self, other: Branch) -> Branch | None:
+        """Both at once; None if a variable would have two terms."""
+        if any(self.fixed.get(variable, term) != term for variable, term in other.fixed.items()):
+            return None
+        return Branch(
+            self.premises + other.premises,
+            self.conditions + other.conditions,
+            {**self.fixed, **other.fixed},
+            self.bound | other.bound,
+        )
+
+    def given(self, condition: Condition, *binds: Var) -> Branch:
+        """With one more condition, and the variables that it binds."""
+        return replace(self, conditions=(*self.conditions, condition), bound=self.bound | set(binds))
+
+
+class Where:
+    """Walks rdflib's tree of the skeleton of one piece."""
+
+    def __init__(self, piece: Piece, skeleton: Skeleton, background: tuple[str, ...]) -> None:
+        self.piece = piece
+        self.background = background
+        self.expressions = [Expression(piece, span) for span in skeleton.expressions]
+        self._blanks: dict[BNode, Var] = {}
+        self._numbers = count(1)
+
+    def group(self, tree: CompValue, cut: bool = False) -> list[Branch]:
+        """A group. A FILTER sees all of its own group and nothing outside, a BIND what is before it."""
+        found = [Branch()]
+        filters: list[Expression] = []
+        for part in tree.part or ():
+            if part.name == "Filter":
+                filters.append(self._expression(part))
+            elif part.name == "Bind":
+                found = self._bind(found, self._expression(part), Var(str(part.var)))
+            else:
+                found = self.join(found, self._part(part, cut))
+        for expression in filters:
+            found = self._filter(found, expression)
+        return found
+
+    def join(self, left: list[Branch], right: list[Branch]) -> list[Branch]:
+        """Every branch with every other, as far as they agree."""
+        if len(left) * len(right) > MAX_BRANCHES:
+            hint = "UNION, VALUES and p|q multiply: split it"
+            raise RuleError(
+                f"this would be more than {MAX_BRANCHES} rules", place=self.piece.place, hint=hint
+            )
+        joined = (one.joined(other) for one in left for other in right)
+        return self._some([branch for branch in joined if branch is not None])
+
+    def values(self, tree: CompValue) -> list[Branch]:
+        """VALUES: a branch for each row."""
+        variables = [Var(str(variable)) for variable in tree.var or ()]
+        return self._some([self._row(variables, row) for row in tree.value or ()])
+
+    def node(self, part: Any) -> Node:
+        """A term or a variable of the tree; a blank node is a variable without a name."""
+        if isinstance(part, Variable):
+            return Var(str(part))
+        if isinstance(part, BNode):
+            if part not in self._blanks:
+                self._blanks[part] = self._fresh()
+            return self._blanks[part]
+        index = self._index(part)
+        return f"<{part}>" if index is None else str(self.piece.items[index].term)
+
+    def place(self, part: Any) -> Place:
+        """Where a part of the tree stands, by the first term in it."""
+        for term in _terms(part):
+            index = self._index(term)
+            if index is not None:
+                return self.piece.place_of(index)
+        return self.piece.place
+
+    def _index(self, term: Any) -> int | None:
+        """The number of the item that a term of the tree stands for; None for what rdflib put in."""
+        if isinstance(term, URIRef):
+            return int(term[2:]) if term.startswith("t:") else None
+        return int(term.string)
+
+    def _fresh(self) -> Var:
+        return Var(f"_:{next(self._numbers)}")
+
+    def _some(self, branches: list[Branch]) -> list[Branch]:
+        if not branches:
+            what = "this rule can never fire: VALUES, BIND and FILTER leave nothing"
+            raise RuleError(what, place=self.piece.place)
+        return branches
+
+    def _part(self, part: CompValue, cut: bool) -> list[Branch]:
+        match part.name:
+            case "TriplesBlock":
+                found = (self._triple(s, p, o, cut) for s, p, o in triples(part.triples))
+                return reduce(self.join, found, [Branch()])
+            case "GroupOrUnionGraphPattern":
+                return [branch for group in part.graph for branch in self.group(group, cut)]
+            case "GraphGraphPattern":
+                return self._graph(part)
+            case "InlineData":
+                return self.values(part)
+        raise RuleError(f"{part.name} cannot be in a rule", place=self.place(part))
+
+    def _graph(self, part: CompValue) -> list[Branch]:
+        name = self.node(part.term)
+        if name not in {f"<{graph}>" for graph in self.background}:
+            place = self._variable_place(name) if isinstance(name, Var) else self.place(part.term)
+            declared = " or ".join(f"<{graph}>" for graph in self.background)
+            hint = f"the background is {declared}; others are declared with background_graphs"
+            raise RuleError(f"GRAPH {name} is not the background", place=place, hint=hint)
+        return self.group(part.graph, cut=True)
+
+    def _variable_place(self, variable: Var) -> Place:
+        tokens = (item.token for item in self.piece.items)
+        starts = (token.start for token in tokens if token.kind == "var" and token.text[1:] == variable.name)
+        return self.piece.source.place(next(starts))
+
+    def _row(self, variables: list[Var], row: Any) -> Branch:
+        cells = [row] if isinstance(row, (CompValue, str)) else list(row)
+        if len(cells) != len(variables):
+            what = f"VALUES has {len(variables)} variables and a row of {len(cells)}"
+            raise RuleError(what, place=self.place(cells) if cells else self.piece.place)
+        terms = {v: str(self.node(cell)) for v, cell in zip(variables, cells, strict=True) if cell != "UNDEF"}
+        return Branch(fixed=terms, bound=frozenset(terms))
+
+    def _triple(self, s: Any, p: Any, o: Any, cut: bool) -> list[Branch]:
+        first, last = self.node(s), self.node(o)
+        found = []
+        for steps in [[(self.node(p), False)]] if isinstance(p, Variable) else self._paths(p):
+            nodes = [first, *(self._fresh() for _ in steps[1:]), last]
+            patterns = [
+                Pattern(right, predicate, left) if backwards else Pattern(left, predicate, right)
+                for (left, right), (predicate, backwards) in zip(pairwise(nodes), steps, strict=True)
+            ]
+            bound = frozenset(variable for pattern in patterns for variable in pattern.variables())
+            found.append(Branch(tuple(Premise(pattern, cut) for pattern in patterns), bound=bound))
+        return found
+
+    def _paths(self, path: Any) -> list[list[Step]]:
+        """The ways that a property path can be walked, each a sequence of steps."""
+        if isinstance(path, URIRef):
+            return [[(self.node(path), False)]]
+        match path.name:
+            case "PathAlternative":
+                return [way for part in path.part for way in self._paths(part)]
+            case "PathSequence":
+                ways: list[list[Step]] = [[]]
+                for part in path.part:
+                    ways = [way + more for way in ways for more in self._paths(part)]
+                    if len(ways) > MAX_BRANCHES:
+                        raise RuleError("this path has too many ways", place=self.place(path))
+                return ways
+            case "PathEltOrInverse":
+                return [[(p, not back) for p, back in reversed(way)] for way in self._paths(path.part)]
+            case "PathElt" if not path.mod:
+                return self._paths(path.part)
+        if path.name == "PathNegatedPropertySet":
+            what, hint = "a negated path cannot be in a rule", "use a variable and FILTER(?p != ...)"
+        else:
+            what, hint = (
+                f"a path with '{path.mod}' cannot be in a rule",
+                "write the steps as rules: they recurse",
+            )
+        raise RuleError(what, place=self.place(path), hint=hint)
+
+    def _expression(self, part: CompValue) -> Expression:
+        inner: Any = part.expr
+        while inner.name != "literal":
+            inner = inner.expr
+        return self.expressions[int(inner.string)]
+
+    def _bind(self, branches: list[Branch], expression: Expression, target: Var) -> list[Branch]:
+        self._check_bound(branches, expression)
+        if any(target in branch.bound for branch in branches):
+            place = self.piece.place_of(expression.span.stop + 1)
+            raise RuleError(
+                f"BIND to {target}, which is bound already", place=place, hint="use a new variable"
+            )
+        if term := expression.constant():
+            return self.join(branches, [Branch(fixed={target: term}, bound=frozenset([target]))])
+        expression.check()
+        found = []
+        for branch in branches:
+            args = tuple(v for v in expression.variables() if v in branch.bound)
+            found.append(branch.given(Bind("sparql", args, target, expression.text), target))
+        return found
+
+    def _filter(self, branches: list[Branch], expression: Expression) -> list[Branch]:
+        self._check_bound(branches, expression)
+        for asked in requirements(expression):
+            if asked.name == "sparql":
+                asked.part.check()
+            branches = self._some([kept for b in branches if (kept := _asked(b, asked)) is not None])
+        return branches
+
+    def _check_bound(self, branches: Iterable[Branch], expression: Expression) -> None:
+        known = frozenset[Var]().union(*(branch.bound for branch in branches))
+        for variable, index in expression.variables().items():
+            if variable not in known:
+                raise UnsafeRuleError(
+                    f"nothing binds {variable} for this expression",
+                    place=self.piece.place_of(index),
+                    hint="FILTER sees its own { } only, BIND what stands before it",
+                )
+
+
+def _asked(branch: Branch, asked: Requirement) -> Branch | None:
+    """The branch with a test; None if the test needs a variable that has no value in it."""
+    variables = [arg for arg in asked.args if isinstance(arg, Var)]
+    if asked.name != "sparql":
+        return branch.given(Guard(asked.name, asked.args)) if branch.bound.issuperset(variables) else None
+    args = tuple(variable for variable in variables if variable in branch.bound)
+    return branch.given(Guard("sparql", args, asked.part.text))
+
+
+def triples(blocks: Iterable[Iterable[Any]] | None) -> Iterator[tuple[Any, Any, Any]]:
+    """The triples of rdflib's flat lists of terms."""
+    for block in blocks or ():
+        terms = list(block)
+        yield from zip(terms[::3], terms[1::3], terms[2::3], strict=True)
+
+
+def _terms(part: Any) -> Iterator[Any]:
+    """The IRIs and literals in a part of rdflib's tree, in order."""
+    if isinstance(part, URIRef) or (isinstance(part, CompValue) and part.name == "literal"):
+        yield part
+    elif isinstance(part, CompValue):
+        for inner in part.values():
+            yield from _terms(inner)
+    elif not isinstance(part, str) and isinstance(part, Iterable):
+        for inner in part:
+            yield from _terms(inner)

@@ -1,0 +1,242 @@
+"""The timed stream file: one statement per line, `<milliseconds><TAB><N-Triples or N-Quads statement>`.
+
+Plain or `.gz`; a directory is replayed file by file, in order of name. Lines that are empty or begin
+with `#` are passed over. Times are integers between NEVER and FOREVER (those two are not times), so
+times before 1970 are negative. The lines need not be in order of time: what is late is for the
+window to say, not for the reader. Blank nodes belong to their file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import IO, BinaryIO
+
+import pyoxigraph as ox
+
+from ensue.dictionary import Dictionary
+from ensue.errors import EnsueError, InputError, Place, UsageError
+from ensue.files import FilePath, Source, TermText, describe, hint_for
+from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, Copies
+
+Timed = tuple[int, str, str, str, str | None]
+"""Time in ms, subject, predicate, object and graph name (None: the default graph)."""
+
+_LINE_HINT = "a line is <milliseconds><TAB><statement> ."
+_LONGEST_TIME = 20
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that could not be read. `offset` counts the unzipped bytes before the line."""
+
+    file: str
+    line: int
+    column: int
+    offset: int
+    text: str
+    reason: str
+
+    def error(self) -> InputError:
+        """The same as an error to raise."""
+        place = Place(self.file, self.line, self.column)
+        return InputError(self.reason, place=place, hint=hint_for(self.reason) or _LINE_HINT)
+
+
+OnBad = Callable[[BadLine], None]
+
+
+class DeadLetters:
+    """Where bad lines go instead of stopping the stream: counted, and written as JSON lines.
+
+    >>> letters = DeadLetters(out := io.StringIO())
+    >>> letters(BadLine("a.tsv", 3, 1, 40, "??", "no time"))
+    >>> letters.count, json.loads(out.getvalue())["line"]
+    (1, 3)
+    """
+
+    def __init__(self, out: IO[str] | None = None) -> None:
+        self.count = 0
+        self._out = out
+
+    def __call__(self, bad: BadLine) -> None:
+        """Take one."""
+        self.count += 1
+        if self._out is not None:
+            self._out.write(json.dumps(asdict(bad), ensure_ascii=False) + "\n")
+
+
+def read_stream(path: FilePath, *, on_bad: OnBad | None = None) -> Iterator[list[Timed]]:
+    r"""The statements of a timed stream file or a directory of them, in batches of about a megabyte.
+
+    A bad line raises InputError, or goes to `on_bad` (say, a `DeadLetters`) and reading goes on.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     name = os.path.join(folder, "s.tsv")
+    ...     _ = write_stream(name, [(10, "<urn:a>", "<urn:p>", '"x"', None)])
+    ...     list(read_stream(name))
+    [[(10, '<urn:a>', '<urn:p>', '"x"', None)]]
+    """
+    for name in stream_files(path):
+        yield from _read_one(name, on_bad)
+
+
+def stream_files(path: FilePath) -> list[str]:
+    """The files that a path stands for: itself, or what a directory holds in order of name.
+
+    Names that begin with `.` or `_` are left out, as other tools put their marks there.
+    """
+    if not os.path.isdir(path):
+        return [os.fspath(path)]
+    names = [os.path.join(path, name) for name in sorted(os.listdir(path)) if name[0] not in "._"]
+    for name in names:
+        if os.path.isdir(name):
+            hint = "a stream directory holds files only"
+            raise InputError("a directory within a stream directory", place=Place(name), hint=hint)
+    return names
+
+
+def copies_of(batch: Iterable[Timed], dictionary: Dictionary, context: int) -> Copies:
+    """A batch as copies in a context, with the time as the stamp."""
+    copies = Copies()
+    encode, append = dictionary.encode, copies.append
+    for time, s, p, o, graph in batch:
+        number = DEFAULT_GRAPH if graph is None else encode(graph)
+        append(context, encode(s), encode(p), encode(o), time, number)
+    return copies
+
+
+def _read_one(name: str, on_bad: OnBad | None) -> Iterator[list[Timed]]:
+    text = TermText(name, keep_labels=True)
+    line, offset = 1, 0
+    with Source(name) as source:
+        for block in _blocks(source):
+            batch = _read_block(block, text)
+            if batch is None:
+                batch = list(_read_lines(block, text, _Position(name, line, offset), on_bad))
+            if batch:
+                yield batch
+            line, offset = line + len(block), offset + sum(map(len, block))
+
+
+def _blocks(source: Source) -> Iterator[list[bytes]]:
+    """Whole lines, many at a time."""
+    parts: list[bytes] = []
+    while data := source.read():
+        end = data.rfind(b"\n") + 1
+        if end:
+            yield io.BytesIO(b"".join((*parts, data[:end]))).readlines()
+            parts = []
+        parts.append(data[end:])
+    if rest := b"".join(parts):
+        yield [rest]
+
+
+def _read_block(block: list[bytes], text: TermText) -> list[Timed] | None:
+    """All lines parsed in one go: the fast path. None if any of them needs a closer look."""
+    times: list[int] = []
+    bodies: list[bytes] = []
+    for line in block:
+        head, tab, body = line.partition(b"\t")
+        if not tab and not line.strip():
+            continue
+        time = _time(head)
+        if time is None or not tab or b"\r" in body[:-2]:
+            return None
+        times.append(time)
+        bodies.append(body)
+    try:
+        quads = list(ox.parse(b"".join(bodies), format=ox.RdfFormat.N_QUADS))
+    except SyntaxError:
+        return None
+    if len(quads) != len(times):
+        return None
+    return [_timed(time, quad, text) for time, quad in zip(times, quads, strict=True)]
+
+
+def _timed(time: int, quad: ox.Quad, text: TermText) -> Timed:
+    graph = quad.graph_name
+    name = None if type(graph) is ox.DefaultGraph else text(graph)
+    return time, text(quad.subject), text(quad.predicate), text(quad.object), name
+
+
+def _time(head: bytes) -> int | None:
+    # `int` would also take spaces, underscores and a plus sign.
+    digits = head[1:] if head[:1] == b"-" else head
+    if not digits.isdigit() or len(digits) > _LONGEST_TIME:
+        return None
+    time = int(head)
+    return time if NEVER < time < FOREVER else None
+
+
+@dataclass(slots=True)
+class _Position:
+    file: str
+    line: int
+    offset: int
+
+    def bad(self, raw: bytes, column: int, reason: str) -> BadLine:
+        text = raw.rstrip(b"\r\n").decode(errors="replace")
+        return BadLine(self.file, self.line, column, self.offset, text, reason)
+
+
+def _read_lines(block: list[bytes], text: TermText, at: _Position, on_bad: OnBad | None) -> Iterator[Timed]:
+    """The slow path: line by line, to find the bad ones."""
+    for raw in block:
+        if raw.strip() and not raw.startswith(b"#"):
+            found = _read_line(raw, text, at)
+            if not isinstance(found, BadLine):
+                yield found
+            elif on_bad is None:
+                raise found.error()
+            else:
+                on_bad(found)
+        at.line += 1
+        at.offset += len(raw)
+
+
+def _read_line(raw: bytes, text: TermText, at: _Position) -> Timed | BadLine:
+    head, tab, body = raw.rstrip(b"\r\n").partition(b"\t")
+    if not tab:
+        return at.bad(raw, 1, "no tab between time and statement")
+    time = _time(head)
+    if time is None:
+        shown = head[:40].decode(errors="replace")
+        return at.bad(raw, 1, f"'{shown}' is not a time in milliseconds (a 64-bit integer)")
+    column = len(head) + 2
+    try:
+        quads = list(ox.parse(body, format=ox.RdfFormat.N_QUADS))
+    except SyntaxError as problem:
+        return at.bad(raw, column + (problem.offset or 1) - 1, describe(problem))
+    if len(quads) != 1:
+        return at.bad(raw, column, "more than one statement" if quads else "no statement after the time")
+    return _timed(time, quads[0], text)
+
+
+def write_stream(path: FilePath, rows: Iterable[Timed]) -> int:
+    """Write a timed stream file (zipped if its name ends in `.gz`) and say how many lines it has."""
+    name = os.fspath(path)
+    count = 0
+    try:
+        with open(path, "wb") as raw, _packed(name, raw) as out:
+            for time, s, p, o, graph in rows:
+                if not NEVER < time < FOREVER:
+                    raise UsageError(f"{time} is not a time in milliseconds", hint="it must fit into 64 bits")
+                out.write(f"{time}\t{s} {p} {o} {graph} .\n" if graph else f"{time}\t{s} {p} {o} .\n")
+                count += 1
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        hint = "is there space, and may you write there?"
+        raise EnsueError(f"cannot be written: {reason}", place=Place(name), hint=hint) from problem
+    return count
+
+
+def _packed(name: str, raw: BinaryIO) -> io.TextIOWrapper:
+    # Without name and time in the gzip header the same rows make the same bytes.
+    binary = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if name.endswith(".gz") else raw
+    return io.TextIOWrapper(binary, encoding="utf-8", newline="\n")

@@ -1,0 +1,45 @@
+"""What all tests share: where the third-party material is, and one seed for Hypothesis, printed."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Two cores shared by several test workers: a slow example is no bug.
+settings.register_profile(
+    "ensue", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("ensue")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    # xdist hands the options to its workers, so all of them get the seed that is printed here.
+    if config.getoption("hypothesis_seed", None) is None:
+        config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+
+
+def pytest_report_header(config):
+    seed = config.option.hypothesis_seed
+    return f"hypothesis seed: {seed} (again with: pytest --hypothesis-seed={seed})"
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    """The folder of third-party material; the test is skipped where there is none."""
+    folder = Path(os.environ.get("ENSUE_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("third-party material is at neither ../shared/data nor $ENSUE_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def repository():
+    """The root of the source tree."""
+    return ROOT

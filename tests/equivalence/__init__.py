@@ -1,0 +1,1 @@
+"""Every maintainer against a plain recomputation of the window, on random cases."""

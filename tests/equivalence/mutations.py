@@ -1,0 +1,210 @@
+"""Mistakes that a maintainer could have: each is planted in a copy of the source, and must be caught.
+
+A mutation replaces a piece of text that occurs exactly once in a file. Whoever changes that code
+changes the mutation with it; the mistake to plant stays the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One mistake, in the strategy that the cases are replayed on."""
+
+    mistake: str
+    strategy: str
+    file: str
+    """Under ensue/maintain."""
+    original: str
+    replacement: str
+
+    def plant(self, package: Path) -> None:
+        """Change a copy of the package."""
+        path = package / "maintain" / self.file
+        text = path.read_text(encoding="utf-8")
+        found = text.count(self.original)
+        assert found == 1, f"{self.file} has {self.original!r} {found} times: say anew where to plant it"
+        path.write_text(text.replace(self.original, self.replacement), encoding="utf-8")
+
+
+RETE = (
+    Mutation(
+        "max for min: a binding is as fresh as the freshest fact in it",
+        "rete",
+        "rete/walk.py",
+        "token.values + added, stamp if stamp < other else other)",
+        "token.values + added, stamp if stamp > other else other)",
+    ),
+    Mutation(
+        "a missed rise: a fresher copy of a fact changes nothing",
+        "rete",
+        "rete/memory.py",
+        "elif fact.stamp >= stamp:",
+        "else:",
+    ),
+    Mutation(
+        "a missed rise: a token that waits at a join keeps its old stamp",
+        "rete",
+        "rete/walk.py",
+        "        token.stamp = stamp\n        return floor",
+        "        return None",
+    ),
+    Mutation(
+        "off by one: what has the very stamp of the threshold stays",
+        "rete",
+        "rete/memory.py",
+        "while order and order[0] <= threshold:",
+        "while order and order[0] < threshold:",
+    ),
+    Mutation(
+        "what was renewed once never expires",
+        "rete",
+        "rete/memory.py",
+        "                if item.stamp > threshold:\n                    self.schedule(item)",
+        "                if item.stamp > threshold:\n                    continue",
+    ),
+    Mutation(
+        "a missed rederivation: a fallen fact comes back only if it is stated",
+        "rete",
+        "rete/maintainer.py",
+        "stamp = rederivation.stamp(triple, at_least=log.stated((context, *triple)))",
+        "stamp = log.stated((context, *triple))",
+    ),
+    Mutation(
+        "background is replaced by a timed copy",
+        "rete",
+        "rete/maintainer.py",
+        "if stamp > threshold and (s, p, o) not in ground:",
+        "if stamp > threshold:",
+    ),
+    Mutation(
+        "a fact that came and left within a step is reported as lost",
+        "rete",
+        "rete/memory.py",
+        "        else:\n            self.gone[triple] = fact.stamp",
+        "        self.gone[triple] = fact.stamp",
+    ),
+)
+
+KERNEL = (
+    Mutation(
+        "max for min: a derivation is as fresh as the freshest of its premises",
+        "expiration",
+        "kernel/join.py",
+        "so_far = min(so_far, stamps[row])",
+        "so_far = max(so_far, stamps[row])",
+    ),
+    Mutation(
+        "a missed rise: what rests on a renewed fact is not renewed",
+        "expiration",
+        "kernel/facts.py",
+        "if stamp > store.stamps[row] and _queue(store, row, store.stamps[row]):",
+        "if stamp > store.stamps[row]:",
+    ),
+    Mutation(
+        "a new fact is joined with fresher facts only",
+        "expiration",
+        "kernel/facts.py",
+        "_queue(store, row, _NEVER)",
+        "_queue(store, row, stamp)",
+    ),
+    Mutation(
+        "a partner that merely rose is taken for one that will look for itself",
+        "expiration",
+        "kernel/join.py",
+        "not (action == PUT and store.flags[row] & FRESH)",
+        "not (action == PUT and store.flags[row] & QUEUED)",
+    ),
+    Mutation(
+        "off by one: the pane of the threshold itself stays",
+        "expiration",
+        "kernel/facts.py",
+        "while meta[PANES] and store.heap[0] <= threshold:",
+        "while meta[PANES] and store.heap[0] < threshold:",
+    ),
+    Mutation(
+        "a fact expires with its first stamp although it has risen",
+        "expiration",
+        "kernel/facts.py",
+        "if store.stamps[row] > threshold and not store.flags[row] & DEAD:",
+        "if stamp > threshold and not store.flags[row] & DEAD:",
+    ),
+    Mutation(
+        "a missed rederivation: a suspect comes back only if it is stated",
+        "expiration",
+        "kernel/engine.py",
+        "join.rederive(self._store, self._plans, at)), len(suspects))",
+        "join.rederive(self._store, self._plans, at)), 0)",
+    ),
+    Mutation(
+        "overdeletion passes over partners older than the fact that falls",
+        "expiration",
+        "kernel/join.py",
+        "np.int64(store.suspects[at]), _NEVER, DOUBT)",
+        "np.int64(store.suspects[at]), store.stamps[store.suspects[at]], DOUBT)",
+    ),
+    Mutation(
+        "a cut premise matches the stream",
+        "expiration",
+        "kernel/join.py",
+        "if context != 0 and not step[CUT] and",
+        "if context != 0 and",
+    ),
+    Mutation(
+        "a join that found something in its context forgets the background",
+        "expiration",
+        "kernel/join.py",
+        "if row == END and cursor[SIDE] == 0:",
+        "if row == END and cursor[SIDE] == 2:",
+    ),
+    Mutation(
+        "off by one: a hash slot that could just fill the hole is left behind it",
+        "expiration",
+        "kernel/tables.py",
+        "if from_home >= from_hole:\n            store.slots",
+        "if from_home > from_hole:\n            store.slots",
+    ),
+    Mutation(
+        "what has become background is reported as lost",
+        "expiration",
+        "kernel/maintainer.py",
+        "if (BACKGROUND, *fact[1:]) not in ground}",
+        "}",
+    ),
+)
+
+OTHERS = (
+    Mutation(
+        "a fact that is overdeleted but still stated does not come back",
+        "dred",
+        "dred.py",
+        "np.where(until == NEVER, NEVER, _HOLDS)",
+        "np.full(len(until), NEVER)",
+    ),
+    Mutation(
+        "off by one: a copy with the stamp of the threshold does not leave",
+        "dred",
+        "dred.py",
+        "(c.stamp <= threshold)",
+        "(c.stamp < threshold)",
+    ),
+    Mutation(
+        "min for max: retraction takes the oldest copy",
+        "recompute",
+        "log.py",
+        "max(copies, key=lambda copy: copy[0])",
+        "min(copies, key=lambda copy: copy[0])",
+    ),
+    Mutation(
+        "min for max: a fact is stated until its oldest copy goes",
+        "expiration",
+        "log.py",
+        "return max((pane.stamp[row] for",
+        "return min((pane.stamp[row] for",
+    ),
+)
+
+MUTATIONS = (*RETE, *KERNEL, *OTHERS)

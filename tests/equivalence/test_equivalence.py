@@ -1,0 +1,80 @@
+"""Every maintainer agrees with a plain recomputation of the window, after every step of every case.
+
+ENSUE_SEED sets the first seed (the cases follow from it), ENSUE_CASES how many there are.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+
+import pytest
+from ensue.maintain import STRATEGIES
+
+from .cases import make_case
+from .distribution import features, summary
+from .replay import compare, expected
+from .shrink import render, shrink
+
+SEED = int(os.environ.get("ENSUE_SEED", "1"))
+CHUNKS = 20
+CASES_EACH = -(-int(os.environ.get("ENSUE_CASES", "2200")) // CHUNKS)
+
+
+@pytest.fixture
+def tally(tmp_path_factory, worker_id):
+    """A folder that all workers of this run share."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "equivalence"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_maintainers_agree_with_recomputation(chunk, tally, capsys):
+    first = SEED + chunk * CASES_EACH
+    cases = [make_case(seed) for seed in range(first, first + CASES_EACH)]
+    answers = [expected(case) for case in cases]
+    measured = [features(case, answer) for case, answer in zip(cases, answers, strict=True)]
+    (tally / f"{chunk}.tmp").write_bytes(pickle.dumps(measured))
+    (tally / f"{chunk}.tmp").rename(tally / f"{chunk}.features")
+    for case, answer in zip(cases, answers, strict=True):
+        for strategy in STRATEGIES:
+            difference = compare(case, strategy, answer)
+            if difference is not None:
+                pytest.fail(_report(case, strategy, difference), pytrace=False)
+    _conclude(tally, capsys)
+
+
+def _conclude(tally, capsys):
+    """Whichever chunk finds that all have been measured speaks for the run, once."""
+    found = list(tally.glob("*.features"))
+    if len(found) < CHUNKS:
+        return
+    try:
+        (tally / "said").touch(exist_ok=False)
+    except FileExistsError:
+        return
+    measured = [case for path in found for case in pickle.loads(path.read_bytes())]
+    with capsys.disabled():
+        # The workers of xdist share the terminal's standard error and nothing else.
+        print(f"\n{summary(measured)}\n  first seed {SEED} (ENSUE_SEED)", file=sys.stderr, flush=True)
+    assert len(measured) >= CHUNKS * CASES_EACH
+    assert sum(case.deep or case.recursive for case in measured) >= len(measured) / 2
+    assert sum(case.competing_derivations for case in measured) >= len(measured) / 5
+
+
+def _report(case, strategy, difference):
+    small = shrink(case, lambda candidate: compare(candidate, strategy) is not None)
+    return "\n".join(
+        [
+            f"case {case.seed}: {difference}",
+            "",
+            "made small:",
+            render(small),
+            str(compare(small, strategy)),
+            "",
+            f"again: PYTHONPATH=src:tests python -m equivalence.replay {case.seed} --strategy {strategy}",
+        ]
+    )

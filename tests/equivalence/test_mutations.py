@@ -1,0 +1,52 @@
+"""The random cases find mistakes: each of those in `mutations.py` is planted, and caught.
+
+The cases are replayed in another process on a changed copy of the source, without compilation. The
+case that shows a difference there has to show none on the source as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import ensue
+import pytest
+
+from .mutations import MUTATIONS
+
+PACKAGE = Path(ensue.__file__).parent
+TESTS = Path(__file__).parents[1]
+SEED, CASES = 1, 200
+
+
+def _replay(source: Path, strategy: str, seed: int, cases: int) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(map(str, (source, TESTS))),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "NUMBA_DISABLE_JIT": "1",
+    }
+    # Hashes overflow on purpose; numpy warns of that where numba does not.
+    command = [sys.executable, "-W", "ignore", "-m", "equivalence.replay", str(seed)]
+    command += ["--cases", str(cases), "--strategy", strategy]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda m: f"{m.strategy}: {m.mistake}")
+def test_a_planted_mistake_is_caught(mutation, tmp_path):
+    package = tmp_path / "ensue"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    mutation.plant(package)
+    caught = _replay(tmp_path, mutation.strategy, SEED, CASES)
+    case = re.match(r"case (\d+): ", caught.stdout)
+    assert case, f"not caught in {CASES} cases: {caught.stdout}{caught.stderr}"
+    right = _replay(PACKAGE.parent, mutation.strategy, int(case[1]), 1)
+    assert right.returncode == 0, f"the source as it is fails too: {right.stdout}{right.stderr}"
+
+
+def test_there_are_twenty_different_mistakes():
+    planted = {(mutation.file, mutation.original) for mutation in MUTATIONS}
+    assert len(planted) == len(MUTATIONS) >= 20
