@@ -13,7 +13,7 @@ help:
 	@echo "make demo     trains, stations and commuters: 20 seconds of a live stream"
 	@echo "make test     all tests and the examples in the documentation"
 	@echo "make lint     ruff, mypy and the import lint"
-	@echo "make bench    the experiments of the papers, at small size"
+	@echo "make bench    the experiments; tables, JSON and plots in bench-results/"
 	@echo "make soak     a stream without end, for $(SOAK_SECONDS) s: all strategies agree, memory stays flat"
 
 setup: $(STAMP)
@@ -44,9 +44,10 @@ format: setup
 	$(BIN)/ruff check --fix .
 
 bench: setup
-	$(BIN)/ensue bench kernel
-	$(BIN)/ensue bench imars
-	$(BIN)/ensue bench coror
+	@mkdir -p bench-results
+	$(BIN)/ensue bench kernel --json bench-results/kernel.json --plot bench-results/kernel.png
+	$(BIN)/ensue bench imars --json bench-results/imars.json --plot bench-results/imars.png
+	$(BIN)/ensue bench coror --json bench-results/coror.json --plot bench-results/coror.png
 
 soak: setup
 	$(BIN)/python tools/soak.py --seconds $(SOAK_SECONDS)

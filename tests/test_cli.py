@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -172,3 +174,22 @@ def test_a_failure_leaves_the_old_output(tmp_path):
         output.write_lines(lines())
     assert path.read_text() == "old\n"
     assert [entry.name for entry in tmp_path.iterdir()] == ["out.nt"]
+
+
+def test_the_example_of_the_readme_prints_what_it_says(repository, tmp_path):
+    _, _, rest = (repository / "README.md").read_text(encoding="utf-8").partition("<!-- example:")
+    _, script, _, printed, *_ = rest.split("```")
+    command = script.removeprefix("bash\n").replace(".venv/bin/ensue", f"{sys.executable} -m ensue")
+    ran = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ran.stdout == printed.removeprefix("\n")
+
+
+@pytest.mark.parametrize("strategy", ["recompute", "dred", "expiration", "rete"])
+def test_the_demo_ends_by_itself_and_waits_a_second_at_a_time(repository, strategy):
+    demo = runpy.run_path(str(repository / "examples" / "trains" / "demo.py"))
+    waited = []
+    demo["run"](out := io.StringIO(), waited.append, strategy)
+    lines = out.getvalue().splitlines()
+    assert waited == [1.0] * 20
+    assert sum("carlo type AtWork" in line for line in lines) == 2
+    assert lines[-1] == "20 seconds: 41 facts entered, 30 left, 11 still hold."

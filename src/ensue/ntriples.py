@@ -32,10 +32,25 @@ _TERM = re.compile(rf"({_IRI})|({_LABEL})|({_STRING})(?:({_LANGUAGE})|\^\^({_IRI
 _END = re.compile(r"[ \t]*\.[ \t]*(?:\#.*)?[\r\n]*\Z")
 _NOTHING = re.compile(r"\s*(?:\#.*)?\s*\Z")
 _ESCAPE = re.compile(rf"{_ESCAPED_CHARACTER}|\\.")
-_PLAIN_IRI = re.compile(r"<[A-Za-z][A-Za-z0-9+.\-]*:[!#$&-;=?@A-Z\[\]_a-z~]*>\Z")
-_SCHEME = re.compile(r"<[A-Za-z][A-Za-z0-9+.\-]*:")
+
+# IRIs as RFC 3987 has them, from the characters up.
+_BEYOND_ASCII = r"\u00A0-\uD7FF\uF900-\uFDCF\uFDF0-\uFFEF" + "".join(
+    rf"\U000{plane:X}{'1000' if plane == 14 else '0000'}-\U000{plane:X}FFFD" for plane in range(1, 15)
+)
+_PERCENT = rf"%{_HEX}{{2}}"
+_NAMED = rf"A-Za-z0-9\-._~!$&'()*+,;={_BEYOND_ASCII}"
+_PRIVATE = r"\uE000-\uF8FF\U000F0000-\U000FFFFD\U00100000-\U0010FFFD"
+_SCHEME_PART = r"<[A-Za-z][A-Za-z0-9+.\-]*:"
+_BRACKETED_HOST = rf"\[(?:[0-9A-Fa-f:.]{{2,}}|[vV]{_HEX}+\.[A-Za-z0-9\-._~!$&'()*+,;=:]+)\]"
+_AUTHORITY = (
+    rf"//(?:(?:[{_NAMED}:]|{_PERCENT})*@)?(?:{_BRACKETED_HOST}|(?:[{_NAMED}]|{_PERCENT})*)(?::[0-9]*)?"
+)
+_PATH = rf"(?:[{_NAMED}:@/]|{_PERCENT})*"
+_QUERY = rf"(?:\?(?:[{_NAMED}:@/?{_PRIVATE}]|{_PERCENT})*)?"
+_FRAGMENT = rf"(?:\#(?:[{_NAMED}:@/?]|{_PERCENT})*)?"
+_WHOLE_IRI = re.compile(rf"{_SCHEME_PART}(?:{_AUTHORITY}(?=[/?#>])|(?!//)){_PATH}{_QUERY}{_FRAGMENT}>\Z")
+_SCHEME = re.compile(_SCHEME_PART)
 _BAD_PERCENT = re.compile(rf"%(?!{_HEX}{{2}})")
-_FORBIDDEN = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _NEEDS_ESCAPE = re.compile(r"[\x00-\x1F\x7F]")
 
 _CHARACTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
@@ -55,6 +70,24 @@ def parse_line(line: str, file: str, number: int) -> Line | None:
     return _Reader(line, file, number).read()
 
 
+def split_literal(term: str) -> tuple[str, str | None, str | None]:
+    r"""The text, language and datatype (an IRI without brackets) of a literal in canonical form.
+
+    >>> split_literal(r'"a\"b"@en'), split_literal('"1"^^<urn:int>')
+    (('a"b', 'en', None), ('1', None, 'urn:int'))
+    """
+    end = term.rindex('"')
+    text = _ESCAPE.sub(lambda match: _character(match.group()), term[1:end])
+    rest = term[end + 1 :]
+    if rest.startswith("@"):
+        return text, rest[1:], None
+    return text, None, rest[3:-1] or None
+
+
+def _character(escape: str) -> str:
+    return _CHARACTERS[escape[1]] if len(escape) == 2 else chr(int(escape[2:], 16))
+
+
 class _Reader:
     """One line, and how far it has been read."""
 
@@ -69,28 +102,27 @@ class _Reader:
     def read(self) -> Line | None:
         if _NOTHING.match(self._line):
             return None
-        subject = self._term("a subject", "an IRI in < > or a node _:b", '"')
-        predicate = self._term("a predicate", "an IRI in < >", '"_')
-        object_ = self._term("an object", 'an IRI in < >, a node _:b or a "literal"', "")
+        subject = self._term("a subject", "an IRI in < > or a node _:b", ('"',))
+        predicate = self._term("a predicate", "an IRI in < >", ('"', "_"))
+        object_ = self._term("an object", 'an IRI in < >, a node _:b or a "literal"', ())
         graph = None
         if not _END.match(self._line, self._at):
-            graph = self._term("'.' or a graph name", "a statement ends with ' .'", '"')
+            graph = self._term("'.' or a graph name", "a statement and its line end with '.'", ('"',))
             if not _END.match(self._line, self._at):
                 self._skip_space()
-                self._fail("expected '.' and the end of the line", "one statement a line", self._at)
+                self._fail("expected '.' and the end of the line", "one statement a line")
         return subject, predicate, object_, graph
 
     def _skip_space(self) -> None:
         self._at = _SPACE.match(self._line, self._at).end()  # type: ignore[union-attr]  # it always matches
 
-    def _term(self, what: str, hint: str, refused: str) -> str:
+    def _term(self, what: str, hint: str, refused: tuple[str, ...]) -> str:
         self._skip_space()
         start = self._at
         first = self._line[start : start + 1]
         match = _TERM.match(self._line, start)
-        if match is None or first in refused.strip() and first:
+        if match is None or first in refused:
             self._explain(what, hint, first)
-        assert match is not None
         self._at = match.end()
         iri, label, text, language, datatype = match.groups()
         if iri:
@@ -103,21 +135,23 @@ class _Reader:
         if first == "<":
             self._fail("this IRI does not end, or has a character that it must escape", "no spaces or quotes")
         if first == '"' and "object" in what:
-            self._fail("this literal does not end, or has a wrong escape", r'\" \\ \n \r \t \b \f \uXXXX')
+            self._fail("this literal does not end, or has a wrong escape", r"\" \\ \n \r \t \b \f \uXXXX")
         self._fail(f"expected {what}", hint)
 
     def _iri(self, text: str, start: int) -> str:
-        if _PLAIN_IRI.match(text):
-            return text
         if "\\" in text:
             text = f"<{self._unescape(text[1:-1], start + 1)}>"
-            if _FORBIDDEN.search(text, 1, len(text) - 1):
-                self._fail("an escape in this IRI stands for a character that no IRI has", None, start)
-        if not _SCHEME.match(text):
-            self._fail("this IRI has no scheme", "write the IRI in full: there are no relative ones here", start)
-        if bad := _BAD_PERCENT.search(text):
-            self._fail("'%' is not followed by two hexadecimal digits", "a '%' itself is '%25'", start + bad.start())
+        if not _WHOLE_IRI.match(text):
+            self._explain_iri(text, start)
         return text
+
+    def _explain_iri(self, text: str, start: int) -> NoReturn:
+        if not _SCHEME.match(text):
+            self._fail("this IRI has no scheme", "write it in full: none is relative here", start)
+        if bad := _BAD_PERCENT.search(text):
+            hint = "a '%' itself is '%25'"
+            self._fail("'%' is not followed by two hexadecimal digits", hint, start + bad.start())
+        self._fail("this IRI has a character where none like it may be", "write it as %XX", start)
 
     def _literal(self, text: str, language: str | None, datatype: str | None, start: int) -> str:
         body = text[1:-1]
@@ -131,12 +165,9 @@ class _Reader:
     def _unescape(self, text: str, start: int) -> str:
         def character(match: re.Match[str]) -> str:
             escape = match.group()
-            if len(escape) == 2:
-                return _CHARACTERS[escape[1]]
-            code = int(escape[2:], 16)
-            if code > 0x10FFFF or code in _SURROGATES:
+            if len(escape) > 2 and ((code := int(escape[2:], 16)) > 0x10FFFF or code in _SURROGATES):
                 self._fail(f"{escape} is no character", None, start + match.start())
-            return chr(code)
+            return _character(escape)
 
         return _ESCAPE.sub(character, text)
 

@@ -12,7 +12,11 @@ from . import plain
 from .cases import Admit, Case, Learn, Retract, Statement
 from .replay import Expected, Truth
 
+Copies = dict[Statement, set[int]]
+"""The stamps of the copies of each statement of a context."""
+
 Held = dict[Statement, int]
+"""What holds in a context."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +52,10 @@ def features(case: Case, answers: list[Expected]) -> Features:
     return Features(deep, recursive, copies or derivations, derivations, frozenset(_other(case)))
 
 
-def _contexts(truth: Truth, answer: Expected) -> Iterator[tuple[dict[Statement, set[int]], Held]]:
+def _contexts(truth: Truth, answer: Expected) -> Iterator[tuple[Copies, Held]]:
     """For each context, the stamps of the copies of each statement, and what holds."""
     for context in {copy.context for copy in truth.copies}:
-        stated: dict[Statement, set[int]] = {}
+        stated: Copies = {}
         for copy in truth.copies:
             if copy.context == context and copy.statement not in answer.background:
                 stated.setdefault(copy.statement, set()).add(copy.stamp)
@@ -59,38 +63,34 @@ def _contexts(truth: Truth, answer: Expected) -> Iterator[tuple[dict[Statement, 
 
 
 def _derivations_compete(
-    case: Case,
-    stated: dict[Statement, set[int]],
-    held: Held,
-    ground: frozenset[Statement],
-    names: plain.Names,
+    case: Case, stated: Copies, held: Held, ground: frozenset[Statement], names: plain.Names
 ) -> bool:
-    found = _derived_stamps(case, held, ground, names)
-    for fact, stamps in found.items():
-        if len(stamps | stated.get(fact, set())) > 1:
+    for fact, ways in _derivations(case, held, ground, names).items():
+        copies = stated.get(fact, set())
+        if len(copies | ways.keys()) > 1:
             # A cycle can bring a fact back to itself, older. That is no rival: look without the fact.
-            others = {f: s for f, s in stated.items() if f != fact}
-            rules = case.rules.rules
-            copies = [(f, stamp) for f, stamps in others.items() for stamp in stamps]
-            lowest = min((stamp for _, stamp in copies), default=0) - 1
-            without = plain.stamps(rules, copies, ground, names, lowest, never=fact)
-            rivals = _derived_stamps(case, without, ground, names).get(fact, set())
-            if len(rivals | stated.get(fact, set())) > 1 and rivals:
-                return True
+            sound = set()
+            for stamp, bodies in ways.items():
+                fresh = (other for other, stamps in stated.items() if other != fact and max(stamps) >= stamp)
+                rest = {*plain.close(case.rules.rules, fresh, ground, names, never=fact), *ground}
+                if any(rest.issuperset(premises) for premises in bodies):
+                    sound.add(stamp)
+                if sound and len(sound | copies) > 1:
+                    return True
     return False
 
 
-def _derived_stamps(
+def _derivations(
     case: Case, held: Held, ground: frozenset[Statement], names: plain.Names
-) -> dict[Statement, set[int]]:
-    """The stamp of every derivation of every fact, from these facts."""
+) -> dict[Statement, dict[int, list[tuple[Statement, ...]]]]:
+    """Every derivation of every fact that is not background: the premises, by fact and stamp."""
     everywhere, cut = plain.Index({*held, *ground}), plain.Index(ground)
-    found: dict[Statement, set[int]] = {}
+    found: dict[Statement, dict[int, list[tuple[Statement, ...]]]] = {}
     for rule in case.rules.rules:
         for fact, premises in plain.derivations(rule, everywhere, cut, names):
             timed = [held[premise] for premise in premises if premise in held]
             if fact not in ground and fact not in premises and timed:
-                found.setdefault(fact, set()).add(min(timed))
+                found.setdefault(fact, {}).setdefault(min(timed), []).append(premises)
     return found
 
 
@@ -99,7 +99,7 @@ def _other(case: Case) -> Iterator[str]:
     rules = case.rules.rules
     operations = [operation for step in case.steps for operation in step.operations]
     copies = [copy for operation in operations if isinstance(operation, Admit) for copy in operation.copies]
-    yield from {f"a rule with {len(rule.premises)} of 3 premises" for rule in rules}
+    yield from {f"a rule with {len(rule.premises)} premises" for rule in rules}
     for name, present in {
         "variable predicates": any(isinstance(p.pattern.p, Var) for rule in rules for p in rule.premises),
         "cut premises": any(premise.cut for rule in rules for premise in rule.premises),

@@ -27,7 +27,9 @@ class Mutation:
         text = path.read_text(encoding="utf-8")
         found = text.count(self.original)
         assert found == 1, f"{self.file} has {self.original!r} {found} times: say anew where to plant it"
-        path.write_text(text.replace(self.original, self.replacement), encoding="utf-8")
+        changed = text.replace(self.original, self.replacement)
+        compile(changed, path, "exec")  # A mistake that does not even parse is no mistake to catch.
+        path.write_text(changed, encoding="utf-8")
 
 
 RETE = (
@@ -43,7 +45,7 @@ RETE = (
         "rete",
         "rete/memory.py",
         "elif fact.stamp >= stamp:",
-        "else:",
+        "elif fact.stamp >= NEVER:",
     ),
     Mutation(
         "a missed rise: a token that waits at a join keeps its old stamp",
@@ -70,8 +72,8 @@ RETE = (
         "a missed rederivation: a fallen fact comes back only if it is stated",
         "rete",
         "rete/maintainer.py",
-        "stamp = rederivation.stamp(triple, at_least=log.stated((context, *triple)))",
-        "stamp = log.stated((context, *triple))",
+        "stamp = rederive(search, triple, stated(triple), self._dictionary)",
+        "stamp = stated(triple)",
     ),
     Mutation(
         "background is replaced by a timed copy",
@@ -94,8 +96,8 @@ KERNEL = (
         "max for min: a derivation is as fresh as the freshest of its premises",
         "expiration",
         "kernel/join.py",
-        "so_far = min(so_far, stamps[row])",
-        "so_far = max(so_far, stamps[row])",
+        "so_far = min(",
+        "so_far = max(",
     ),
     Mutation(
         "a missed rise: what rests on a renewed fact is not renewed",
@@ -115,8 +117,8 @@ KERNEL = (
         "a partner that merely rose is taken for one that will look for itself",
         "expiration",
         "kernel/join.py",
-        "not (action == PUT and store.flags[row] & FRESH)",
-        "not (action == PUT and store.flags[row] & QUEUED)",
+        "not (action == PUT and flags[row] & FRESH)",
+        "not (action == PUT and flags[row] & QUEUED)",
     ),
     Mutation(
         "off by one: the pane of the threshold itself stays",
@@ -150,22 +152,22 @@ KERNEL = (
         "a cut premise matches the stream",
         "expiration",
         "kernel/join.py",
-        "if context != 0 and not step[CUT] and",
+        "if context != 0 and not steps[step, CUT] and",
         "if context != 0 and",
     ),
     Mutation(
         "a join that found something in its context forgets the background",
         "expiration",
         "kernel/join.py",
-        "if row == END and cursor[SIDE] == 0:",
-        "if row == END and cursor[SIDE] == 2:",
+        "if row == END and cursor[depth, SIDE] == 0:",
+        "if row == END and cursor[depth, SIDE] == 2:",
     ),
     Mutation(
         "off by one: a hash slot that could just fill the hole is left behind it",
         "expiration",
         "kernel/tables.py",
-        "if from_home >= from_hole:\n            store.slots",
-        "if from_home > from_hole:\n            store.slots",
+        "if from_home >= from_hole:\n            slots[",
+        "if from_home > from_hole:\n            slots[",
     ),
     Mutation(
         "what has become background is reported as lost",

@@ -94,14 +94,13 @@ def stamps(
     background: Iterable[Statement],
     names: Names,
     threshold: int,
-    never: Statement | None = None,
 ) -> dict[Statement, int]:
     """The stamp of each fact above the threshold, by one plain closure for each stamp there is."""
     rules, copies, background = tuple(rules), tuple(copies), tuple(background)
     result: dict[Statement, int] = {}
     for stamp in sorted({stamp for _, stamp in copies if stamp > threshold}):
         # Rising order: the last closure that still holds the fact is the one that counts.
-        held = close(rules, (fact for fact, at in copies if at >= stamp), background, names, never=never)
+        held = close(rules, (fact for fact, at in copies if at >= stamp), background, names)
         result |= dict.fromkeys(held, stamp)
     return result
 

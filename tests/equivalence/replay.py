@@ -22,7 +22,7 @@ from ensue.maintain.snapshot import Snapshot
 from ensue.model import BACKGROUND, FOREVER, NEVER, Copies, Facts
 from ensue.rules.tree import RuleSet
 
-from .cases import Admit, Case, Copy, Learn, Operation, Retract, Statement, make_case
+from .cases import Admit, Case, Copy, Learn, Operation, Statement, make_case
 
 Timed = tuple[int, Statement]
 """A fact of a context, in terms."""

@@ -10,6 +10,7 @@ import pickle
 import sys
 
 import pytest
+
 from ensue.maintain import STRATEGIES
 
 from .cases import make_case
@@ -19,7 +20,10 @@ from .shrink import render, shrink
 
 SEED = int(os.environ.get("ENSUE_SEED", "1"))
 CHUNKS = 20
-CASES_EACH = -(-int(os.environ.get("ENSUE_CASES", "2200")) // CHUNKS)
+CASES_EACH = -(-int(os.environ.get("ENSUE_CASES", "2000")) // CHUNKS)
+
+EVERY = {"expiration-keep-all": 4}
+"""The variant that exists for comparison is the slowest by far: it gets one case in four."""
 
 
 @pytest.fixture
@@ -41,7 +45,8 @@ def test_maintainers_agree_with_recomputation(chunk, tally, capsys):
     (tally / f"{chunk}.tmp").rename(tally / f"{chunk}.features")
     for case, answer in zip(cases, answers, strict=True):
         for strategy in STRATEGIES:
-            difference = compare(case, strategy, answer)
+            due = case.seed % EVERY.get(strategy, 1) == 0
+            difference = compare(case, strategy, answer) if due else None
             if difference is not None:
                 pytest.fail(_report(case, strategy, difference), pytrace=False)
     _conclude(tally, capsys)
@@ -60,7 +65,7 @@ def _conclude(tally, capsys):
     with capsys.disabled():
         # The workers of xdist share the terminal's standard error and nothing else.
         print(f"\n{summary(measured)}\n  first seed {SEED} (ENSUE_SEED)", file=sys.stderr, flush=True)
-    assert len(measured) >= CHUNKS * CASES_EACH
+    assert len(measured) == CHUNKS * CASES_EACH
     assert sum(case.deep or case.recursive for case in measured) >= len(measured) / 2
     assert sum(case.competing_derivations for case in measured) >= len(measured) / 5
 

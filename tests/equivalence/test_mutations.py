@@ -13,8 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import ensue
 import pytest
+
+import ensue
 
 from .mutations import MUTATIONS
 
@@ -41,7 +42,8 @@ def test_a_planted_mistake_is_caught(mutation, tmp_path):
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
     mutation.plant(package)
     caught = _replay(tmp_path, mutation.strategy, SEED, CASES)
-    case = re.match(r"case (\d+): ", caught.stdout)
+    # A wrong answer after some step; code that merely breaks down would be found without these cases.
+    case = re.match(r"case (\d+): \S+, step \d+: ", caught.stdout)
     assert case, f"not caught in {CASES} cases: {caught.stdout}{caught.stderr}"
     right = _replay(PACKAGE.parent, mutation.strategy, int(case[1]), 1)
     assert right.returncode == 0, f"the source as it is fails too: {right.stdout}{right.stderr}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from ensue.model import FOREVER
 from ensue.rules.tree import Pattern, Premise, Rule, Var
 
@@ -23,7 +24,7 @@ def test_the_oracle_agrees_with_one_plain_closure_per_threshold(chunk):
                 truth.apply(operation)
             truth.advance(step.threshold)
             assert _by_plain_closures(truth, names) == (
-                {fact: FOREVER for fact in answer.background},
+                dict.fromkeys(answer.background, FOREVER),
                 dict(answer.stamps),
             ), f"case {seed}, step {number}"
 

@@ -7,8 +7,9 @@ Windows are drawn with the copies above the axis of stamps and the threshold as 
 from __future__ import annotations
 
 import pytest
+
 from ensue.dictionary import Dictionary
-from ensue.errors import InputError
+from ensue.errors import InputError, UsageError
 from ensue.maintain import STRATEGIES, make
 from ensue.maintain.snapshot import Snapshot
 from ensue.model import FOREVER, Copies
@@ -202,6 +203,16 @@ def test_contexts_see_the_background_and_not_each_other(strategy):
     assert world.closure(3) == {}
 
 
+def test_the_background_can_be_read_too(strategy):
+    world = World(strategy, TRANSITIVE)
+    world.background("a in b", "b in c")
+    world.admit((1, "c in d", 3))
+    world.advance(0)
+    assert set(world.closure(0)) == {"a in b", "b in c", "a in c"}
+    if world.maintainer.stamped:
+        assert set(world.closure(0).values()) == {FOREVER}
+
+
 def test_background_is_never_replaced_by_timed_copies(strategy):
     world = World(strategy, TRANSITIVE)
     world.background("a in b", "b in c")
@@ -350,6 +361,20 @@ def test_a_fact_that_is_stated_and_derived_needs_both_gone(strategy):
     world.retract((1, "a in b"))
     assert world.advance(0) == (set(), {"1:a in b"})
     assert world.advance(4) == (set(), {"1:a in c"})
+
+
+def test_a_fact_with_another_derivation_survives_a_retraction(strategy):
+    """Two ways from a to d, as old as 9 and as old as 4: the second is left."""
+    world = World(strategy, TRANSITIVE)
+    world.background("d in e")
+    world.admit((1, "a in b", 9), (1, "b in d", 9), (1, "a in c", 4), (1, "c in d", 7))
+    world.advance(0)
+    world.retract((1, "a in b"))
+    assert world.advance(0) == (set(), {"1:a in b"})
+    assert {"a in d", "a in e"} <= set(world.closure(1))
+    if world.maintainer.stamped:
+        assert world.closure(1)["a in e"] == 4
+    assert world.advance(4) == (set(), {"1:a in c", "1:a in d", "1:a in e"})
 
 
 def test_facts_that_only_hold_each_other_up_fall_together(strategy):
@@ -522,6 +547,24 @@ def test_an_unconnected_premise_is_a_gate(strategy):
     assert world.advance(0)[0] == {"1:gate is open", "1:a inside b", "1:c inside d"}
     assert world.advance(4)[1] == {"1:c in d", "1:c inside d"}
     assert world.advance(6)[1] == {"1:gate is open", "1:a inside b"}
+
+
+def test_wrong_calls_are_refused_and_change_nothing(strategy):
+    world = World(strategy, TRANSITIVE)
+    world.admit((1, "a in b", 5))
+    world.advance(3)
+    with pytest.raises(UsageError, match="context"):
+        world.admit((0, "b in c", 5))
+    with pytest.raises(UsageError, match="context"):
+        world.maintainer.load_background(world._copies([(1, "b in c", FOREVER)]))
+    with pytest.raises(UsageError, match="fall"):
+        world.advance(2)
+    if not world.maintainer.stamped:
+        with pytest.raises(UsageError, match="threshold"):
+            world.closure(1, 4)
+    assert world.advance(3) == (set(), set())
+    assert set(world.closure(1)) == {"a in b"}
+    assert world.closure(0) == {}
 
 
 def test_stamps_before_1970_and_beyond_32_bits(strategy):

@@ -18,8 +18,8 @@ SPARQL = "INSERT { ?b <urn:p> ?a } WHERE { ?a <urn:p> ?b }"
 RDFS_JENA = "rdfs2 rdfs3 rdfs5a rdfs5b rdfs6 rdfs7 rdfs8 rdfs9 rdfs10 rdf1and4 rdfs7b"
 PDSV = (
     "rdfp1 rdfp2 rdfp3 rdfp4 rdfp5a rdfp5b rdfp6 rdfp7 rdfp8ax rdfp8bx rdfp9 rdfp10 rdfp11 rdfp12a rdfp12b "
-    "rdfp12c rdfp13a rdfp13b rdfp13c rdfp14a rdfp14bx rdfp15 rdfp16 lg-rdfs1 lg-rdfs2D rdf1 rdfs2 rdfs3 rdfs4a "
-    "rdfs4b rdfs5 rdfs6 rdfs7x rdfs8 rdfs9 rdfs10 rdfs11 rdfs12 rdfs13 rdf-svx"
+    "rdfp12c rdfp13a rdfp13b rdfp13c rdfp14a rdfp14bx rdfp15 rdfp16 lg-rdfs1 lg-rdfs2D rdf1 rdfs2 rdfs3 "
+    "rdfs4a rdfs4b rdfs5 rdfs6 rdfs7x rdfs8 rdfs9 rdfs10 rdfs11 rdfs12 rdfs13 rdf-svx"
 )
 
 
@@ -52,9 +52,17 @@ def test_no_sources_no_rules():
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("a.rules", BRACKETED), ("a.ru", SPARQL), ("a.rq", SPARQL), ("a.sparql", SPARQL), ("a.txt", BRACKETED)]
-    + [("a", "# a comment\n\n" + SPARQL), ("a", "// one\n @prefix a: <urn:a> .\n" + BRACKETED)]
-    + [("bom.txt", "\ufeff" + BRACKETED), ("crlf.ru", "# x\r\n" + SPARQL + "\r\n")],
+    [
+        ("a.rules", BRACKETED),
+        ("a.ru", SPARQL),
+        ("a.rq", SPARQL),
+        ("a.sparql", SPARQL),
+        ("a.txt", BRACKETED),
+        ("a", "# a comment\n\n" + SPARQL),
+        ("a", "// one\n @prefix a: <urn:a> .\n" + BRACKETED),
+        ("bom.txt", "\ufeff" + BRACKETED),
+        ("crlf.ru", "# x\r\n" + SPARQL + "\r\n"),
+    ],
 )
 def test_the_syntax_is_told_by_ending_or_content(tmp_path, name, text):
     path = tmp_path / name

@@ -145,9 +145,15 @@ def test_filters_that_are_no_builtins_keep_their_text_with_names_resolved():
     where = "?a e:p ?b, ?c FILTER(?b > 1 # because\n && ($c<e:x || REGEX(STR(?b), 'a;}')))"
     assert body(where)[1] == (
         Guard("sparql", (B,), "?b > 1"),
-        Guard("sparql", (C, B), "?c< <urn:e#x> || REGEX(STR(?b), \"a;}\")"),
+        Guard("sparql", (C, B), '?c< <urn:e#x> || REGEX(STR(?b), "a;}")'),
     )
     assert body("?a e:p ?b FILTER REGEX(?b, '^x')")[1] == (Guard("sparql", (B,), 'REGEX(?b, "^x")'),)
+
+
+@pytest.mark.parametrize("written", ["isIRI(?a) && ?b = 1 || ?b = 2", "?b = 2 || isIRI(?a) && ?b = 1"])
+def test_a_filter_with_or_stays_whole(written):
+    assert body(f"?a e:p ?b FILTER({written})")[1][0].text == written
+    assert len(body(f"?a e:p ?b FILTER(isBlank(?b) && ({written}))")[1]) == 2
 
 
 def test_bind():
@@ -226,22 +232,47 @@ def test_a_list_is_its_nodes():
 NOT_RULES = [
     ("DELETE { ?a a e:T } WHERE { ?a e:p ?b }", NotMonotoneError, 1, "leaves the rest alone"),
     ("DELETE DATA { e:a a e:T }", NotMonotoneError, 1, "leaves the rest alone"),
-    ("INSERT { ?a a e:T } WHERE { ?a e:p ?b FILTER NOT EXISTS { ?b a e:T } }", NotMonotoneError, 50, "turn false"),
-    ("INSERT { ?a a e:T } WHERE { ?a e:p ?b FILTER(?b > 1 || EXISTS { ?b a e:T }) }", NotMonotoneError, 56, ""),
+    (
+        "INSERT { ?a a e:T } WHERE { ?a e:p ?b FILTER NOT EXISTS { ?b a e:T } }",
+        NotMonotoneError,
+        50,
+        "turn false",
+    ),
+    (
+        "INSERT { ?a a e:T } WHERE { ?a e:p ?b FILTER(?b > 1 || EXISTS { ?b a e:T }) }",
+        NotMonotoneError,
+        56,
+        "",
+    ),
     ("INSERT { ?a a e:T } WHERE { ?a e:p ?b MINUS { ?b a e:T } }", NotMonotoneError, 39, "turn false"),
     ("INSERT { ?a a e:T } WHERE { ?a e:p ?b OPTIONAL { ?b a e:T } }", NotMonotoneError, 39, "turn false"),
     ("CONSTRUCT { ?a a e:T } WHERE { ?a e:p ?b } GROUP BY ?a", NotMonotoneError, 44, "all solutions"),
     ("CONSTRUCT { ?a a e:T } WHERE { ?a e:p ?b } LIMIT 5", NotMonotoneError, 44, "all solutions"),
     ("CONSTRUCT { ?a a e:T } WHERE { ?a e:p ?b } ORDER BY ?b", RuleError, 44, "no order"),
     ("INSERT { ?a a e:T } WHERE { { SELECT ?a { ?a e:p ?b } } }", RuleError, 31, "holds no query"),
-    ("INSERT { ?a a e:T } WHERE { { SELECT (COUNT(?b) AS ?a) { ?b e:p 1 } } }", RuleError, 31, "holds no query"),
+    (
+        "INSERT { ?a a e:T } WHERE { { SELECT (COUNT(?b) AS ?a) { ?b e:p 1 } } }",
+        RuleError,
+        31,
+        "holds no query",
+    ),
     ("SELECT * { ?a e:p ?b }", RuleError, 1, "holds no query"),
     ("LOAD <urn:x>", RuleError, 1, "nothing else"),
     ("CLEAR ALL", NotMonotoneError, 1, "leaves the rest"),
     ("INSERT { ?a a e:T } WHERE { SERVICE <urn:x> { ?a e:p ?b } }", RuleError, 29, "nothing else"),
     ("INSERT { ?a a e:T } USING <urn:x> WHERE { ?a e:p ?b }", RuleError, 21, "nothing else"),
-    ("INSERT { ?a e:q ?b } WHERE { ?a e:p ?c BIND(RAND() AS ?b) }", RuleError, 45, "differs from call to call"),
-    ("INSERT { ?a e:q ?b } WHERE { ?a e:p ?c BIND(bnode() AS ?b) }", RuleError, 45, "blank node in the template"),
+    (
+        "INSERT { ?a e:q ?b } WHERE { ?a e:p ?c BIND(RAND() AS ?b) }",
+        RuleError,
+        45,
+        "differs from call to call",
+    ),
+    (
+        "INSERT { ?a e:q ?b } WHERE { ?a e:p ?c BIND(bnode() AS ?b) }",
+        RuleError,
+        45,
+        "blank node in the template",
+    ),
     ("INSERT { GRAPH e:g { ?a a e:T } } WHERE { ?a e:p ?b }", RuleError, 16, "into a GRAPH"),
     ("INSERT DATA { GRAPH e:g { e:a a e:T } }", RuleError, 21, "into a GRAPH"),
     ("INSERT { ?a a e:T } WHERE { GRAPH e:g { ?a e:p ?b } }", RuleError, 35, "not the background"),
@@ -258,16 +289,32 @@ NOT_RULES = [
     ("INSERT { ?a e:q ?b } WHERE { ?a e:p ?b VALUES ?b { 1 } VALUES ?b { 2 } }", RuleError, 1, "never fire"),
     ("INSERT { ?a e:q ?b } WHERE { ?a e:p ?b VALUES (?b ?a) { (1) } }", RuleError, 58, "a row of 1"),
     ("INSERT { } WHERE { ?a e:p ?b }", RuleError, 1, "concludes nothing"),
+    ("INSERT { ?b e:q ?c } WHERE { { ?a e:p ?b } UNION { ?a e:p ?c } }", RuleError, 1, "concludes nothing"),
     ("INSERT { e:a e:b ?x } WHERE { BIND(1 + 1 AS ?x) }", RuleError, 1, "no premise"),
     ("INSERT { ?a e:q ?b } WHERE { ?a e:p ?c }", UnsafeRuleError, 17, "nothing binds ?b"),
     ("INSERT DATA { e:a e:q ?b }", UnsafeRuleError, 23, "nothing binds ?b"),
     ("INSERT { ?a a e:T } WHERE { ?a e:p ?c FILTER(?b > 1) }", UnsafeRuleError, 46, "nothing binds ?b"),
-    ("INSERT { ?a a e:T } WHERE { ?a e:p ?b { ?a e:q ?c FILTER(?b > 1) } }", UnsafeRuleError, 58, "its own { }"),
-    ("INSERT { ?a a e:T } WHERE { ?a e:p ?b BIND(?c + 1 AS ?d) ?a e:q ?c }", UnsafeRuleError, 44, "before it"),
+    (
+        "INSERT { ?a a e:T } WHERE { ?a e:p ?b { ?a e:q ?c FILTER(?b > 1) } }",
+        UnsafeRuleError,
+        58,
+        "its own { }",
+    ),
+    (
+        "INSERT { ?a a e:T } WHERE { ?a e:p ?b BIND(?c + 1 AS ?d) ?a e:q ?c }",
+        UnsafeRuleError,
+        44,
+        "before it",
+    ),
     ("INSERT { ?a a f:T } WHERE { ?a e:p ?c }", RuleSyntaxError, 15, "'f:' is not declared"),
     ("INSERT { ?a a <T> } WHERE { ?a e:p ?c }", RuleSyntaxError, 15, "relative IRI"),
-    ("INSERT { ?a a e:T } WHERE { ?a e:p }", RuleSyntaxError, 36, "'}' cannot be here"),
-    ("INSERT { ?a e:é '中' ?b } WHERE { ?a e:p ?b }", RuleSyntaxError, 21, "'?b' cannot be here"),
+    ("INSERT { ?a a e:T } WHERE { ?a e:p }", RuleSyntaxError, 29, "from '?a' on"),
+    ("INSERT { ?a a e:T } WHERE { ?a e:p 1 { ?a ?b } }", RuleSyntaxError, 40, "from '?a' on"),
+    ("INSERT { ?a a e:T } HERE { ?a e:p 1 }", RuleSyntaxError, 21, "from 'HERE' on"),
+    ("INSERT { ?a a e:T } WHERE { ?a e:p ?b BIND(1 ?x) }", RuleSyntaxError, 39, "from 'BIND' on"),
+    ("INSERT { ?a a e:T } WHERE { ?a e:p ?b FILTER(?b>1) HI }", RuleSyntaxError, 52, "from 'HI' on"),
+    ("INSERT { ?a a e:T } WHERE { ?a e:p ?b FILTER ?b }", RuleSyntaxError, 39, "from 'FILTER' on"),
+    ("INSERT { ?a e:é '中' ?b } WHERE { ?a e:p ?b }", RuleSyntaxError, 21, "from '?b' on"),
     ("INSERT { ?a a e:T } WHERE { ?a e:p ?b } }", RuleSyntaxError, 41, "closes nothing"),
     ("INSERT { ?a a e:T } WHERE { ?a e:p ?b ", RuleSyntaxError, 27, "never closed"),
     ("INSERT { ?a a e:T } WHERE { ?a e:p (1] }", RuleSyntaxError, 38, "expected )"),
@@ -294,21 +341,25 @@ def test_a_refused_word_is_free_inside_names_strings_and_comments(word):
 
 
 def test_places_are_right_in_the_second_rule():
-    text = "PREFIX e: <urn:e#>\nINSERT { ?a a e:T } WHERE { ?a e:é ?b } ;\n\n  INSERT { ?a a e:U }\n  WHERE { ?a e:p }"
+    first = "PREFIX e: <urn:e#>\nINSERT { ?a a e:T } WHERE { ?a e:é ?b } ;\n\n"
+    text = first + "  INSERT { ?a a e:U }\n  WHERE { ?a e:p }"
     with pytest.raises(RuleSyntaxError) as raised:
         parse(text, "f.ru")
-    assert raised.value.place == Place("f.ru", 5, 18)
+    assert raised.value.place == Place("f.ru", 5, 11)
 
 
 def test_two_rules_without_a_semicolon():
     text = "INSERT { ?a a ?b } WHERE { ?a ?p ?b }\nINSERT { ?b a ?a } WHERE { ?a ?p ?b }"
     with pytest.raises(RuleSyntaxError) as raised:
         parse(text, "f.ru")
-    assert raised.value.place.line == 2
+    assert raised.value.place == Place("f.ru", 2, 1)
+    assert "separated by ';'" in raised.value.hint
 
 
 def test_two_rules_of_one_name():
-    text = "# rule: x\nINSERT { ?a a ?b } WHERE { ?a ?p ?b } ;\n# rule: x\nINSERT { ?b a ?a } WHERE { ?a ?p ?b }"
+    text = (
+        "# rule: x\nINSERT { ?a a ?b } WHERE { ?a ?p ?b } ;\n# rule: x\nINSERT { ?b a ?a } WHERE { ?a ?p ?b }"
+    )
     with pytest.raises(RuleError, match="second rule is called 'x'") as raised:
         parse(text, "f.ru")
     assert raised.value.place == Place("f.ru", 4, 1)
@@ -321,21 +372,20 @@ def test_too_many_branches():
 
 
 @pytest.mark.parametrize(
-    "where",
+    ("where", "says"),
     [
-        "FILTER(" + "(" * 10_000 + "1" + ")" * 10_000 + ")",
-        "FILTER(" + "!" * 100_000 + "?b)",
-        "FILTER(" + "+".join(["?b"] * 100_000) + ")",
-        "{" * 10_000 + "}" * 10_000,
-        "{" * 45 + "}" * 45,
-        "?b " + "(" * 45 + "e:p" + ")" * 45 + " ?c",
-        "?b e:p " + "[ e:p " * 45 + "1" + "]" * 45,
-        "!" * 100_000,
-        "?a " + "/".join(["(e:p|e:q)"] * 40) + " ?b",
-        "(" * 100_000,
+        ("FILTER(" + "(" * 10_000 + "1" + ")" * 10_000 + ")", "nest more than 50 deep"),
+        ("FILTER(" + "!" * 20_000 + "?b)", "more than 1000 operators"),
+        ("FILTER(" + "+".join(["?b"] * 20_000) + ")", "more than 1000 operators"),
+        ("BIND(" + "+".join(["?b"] * 20_000) + " AS ?x)", "more than 1000 operators"),
+        ("{" * 10_000 + "}" * 10_000, "nest more than 50 deep"),
+        ("{" * 45 + "}" * 45, "nested too deeply"),
+        ("!" * 20_000, "not SPARQL"),
+        ("?a " + "/".join(["(e:p|e:q)"] * 40) + " ?b", "too many ways"),
+        ("(" * 100_000, "nest more than 50 deep"),
     ],
 )
-def test_a_bomb_is_refused_or_read_and_never_goes_off(where):
-    with pytest.raises(RuleError) as raised:
-        parse(f"{PREFIX} INSERT {{ ?a a e:T }} WHERE {{ ?a e:p ?b . {where} . ?missing }}", "f.ru")
+def test_a_bomb_does_not_go_off(where, says):
+    with pytest.raises(RuleError, match=says) as raised:
+        parse(f"{PREFIX} INSERT {{ ?a a e:T }} WHERE {{ ?a e:p ?b . {where} }}", "f.ru")
     assert raised.value.place.line == 1

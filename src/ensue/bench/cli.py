@@ -37,7 +37,9 @@ def _add_isin(kinds: SubParsers) -> None:
     parser.add_argument("--fanout", type=_positive, default=3, metavar="F")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--rate", type=_rate, default=1000.0, metavar="R", help="statements a second")
-    parser.add_argument("--background", type=_share, default=0.0, metavar="SHARE", help="share kept off the stream")
+    parser.add_argument(
+        "--background", type=_share, default=0.0, metavar="SHARE", help="share kept off the stream"
+    )
     parser.add_argument("--background-file", metavar="FILE", help="where that share goes, as N-Triples")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="timed stream file (.gz works)")
     parser.set_defaults(run=_run_isin)
@@ -57,46 +59,61 @@ def _run_ontology_stream(args: argparse.Namespace) -> int:
 
 def _add_ontology_stream(kinds: SubParsers) -> None:
     parser = kinds.add_parser(
-        "ontology-stream", help="for any ontology, connected statements under which every applicable rule fires"
+        "ontology-stream",
+        help="for any ontology, connected statements under which every applicable rule fires",
     )
     parser.add_argument("ontology", metavar="ONTOLOGY", help="an RDF file")
     target = parser.add_mutually_exclusive_group(required=True)
     target.add_argument("-o", "--output", metavar="FILE", help="timed stream file (.gz works)")
-    target.add_argument("--socket", type=_address, metavar="HOST:PORT", help="connect and send N-Triples at the rate")
+    target.add_argument(
+        "--socket", type=_address, metavar="HOST:PORT", help="connect and send N-Triples at the rate"
+    )
     parser.add_argument("--statements", type=_positive, default=1000, metavar="N")
-    parser.add_argument("--rate", type=_rate, default=2.5, metavar="R", help="statements a second (the paper's: 2.5)")
+    parser.add_argument(
+        "--rate", type=_rate, default=2.5, metavar="R", help="statements a second (the paper's: 2.5)"
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--rules", default="pdsv", metavar="REGIME|FILE", help="whose firings are counted")
-    parser.add_argument("--sample", type=_positive, default=1000, metavar="N", help="statements to count firings on")
+    parser.add_argument(
+        "--sample", type=_positive, default=1000, metavar="N", help="statements to count firings on"
+    )
     parser.add_argument("--strategy", default="expiration", help="what closes the sample")
     parser.set_defaults(run=_run_ontology_stream)
 
 
 def _add_imars(names: SubParsers) -> None:
-    parser = names.add_parser("imars", help="share of change in a window (seed: IMaRS, section 5)")
-    parser.add_argument("--window", type=_positive, default=10_000, metavar="N")
-    parser.add_argument("--background", type=_count, default=10_000, metavar="N")
-    parser.add_argument("--depth", type=_positive, default=5, metavar="D")
-    parser.add_argument("--fanout", type=_positive, default=3, metavar="F")
-    parser.add_argument("--steps", type=_positive, default=5, metavar="N", help="timed steps per share of change")
-    parser.add_argument("--shares", type=_numbers, metavar="A,B,...", help="per cent of the window a step replaces")
+    parser = names.add_parser("imars", help="share of change in a window (IMaRS, section 5)")
+    parser.add_argument("--window", type=_positive, metavar="N")
+    parser.add_argument("--background", type=_count, metavar="N", help="statements that never expire")
+    parser.add_argument("--depth", type=_positive, metavar="D")
+    parser.add_argument("--fanout", type=_positive, metavar="F")
+    parser.add_argument("--steps", type=_positive, metavar="N", help="timed steps per share of change")
+    parser.add_argument(
+        "--shares", type=_numbers, metavar="A,B,...", help="per cent of the window a step replaces"
+    )
     parser.add_argument("--strategies", type=_names, metavar="A,B,...")
     _add_common(parser, _imars)
 
 
 def _add_coror(names: SubParsers) -> None:
-    parser = names.add_parser("coror", help="throughput, shares, windows, ontologies, sizes, memory (Stream Coror, 6.1)")
+    parser = names.add_parser(
+        "coror", help="throughput, shares, windows, ontologies, sizes, memory (Stream Coror, 6.1)"
+    )
     choices = ["throughput", "share", "windows", "ontologies", "size", "memory", "all"]
     parser.add_argument("--experiment", choices=choices, default="all")
     parser.add_argument("--quick", action="store_true", help="in little: to see that it runs")
-    parser.add_argument("--data", metavar="DIR", help="third-party data (default: ENSUE_DATA or ../shared/data)")
+    parser.add_argument(
+        "--data", metavar="DIR", help="third-party data (default: ENSUE_DATA or ../shared/data)"
+    )
     parser.add_argument("--strategies", type=_names, metavar="A,B,...")
     parser.add_argument("--ontologies", type=_names, metavar="A,B,...", help="for throughput and ontologies")
     _add_common(parser, _coror)
 
 
 def _add_kernel(names: SubParsers) -> None:
-    parser = names.add_parser("kernel", help="facts a second, bytes a fact, and cost of a step as state grows")
+    parser = names.add_parser(
+        "kernel", help="facts a second, bytes a fact, and cost of a step as state grows"
+    )
     parser.add_argument("--strategy", default="expiration")
     parser.add_argument("--statements", type=_positive, metavar="N", help="links of the hierarchy workload")
     parser.add_argument("--trees", type=_positive, metavar="N", help="isIn trees of the transitive workload")

@@ -91,8 +91,14 @@ def background_of(ids: Ids) -> Copies:
 
 def _copies(ids: Ids, context: int, stamps: npt.NDArray[np.int64]) -> Copies:
     same = np.zeros(len(ids), np.int32)
-    columns = (same + np.int32(context), ids[:, 0], ids[:, 1], ids[:, 2], same)
-    return Copies(*(_array("i", column) for column in columns), _array("q", stamps))
+    return Copies(
+        context=_array("i", same + np.int32(context)),
+        s=_array("i", ids[:, 0]),
+        p=_array("i", ids[:, 1]),
+        o=_array("i", ids[:, 2]),
+        graph=_array("i", same),
+        stamp=_array("q", stamps),
+    )
 
 
 def _array(code: str, column: npt.NDArray[np.int32] | npt.NDArray[np.int64]) -> array[int]:
@@ -107,7 +113,9 @@ class Stepper:
     `unchecked` ones are timed but not compared (one without rules holds other facts).
     """
 
-    def __init__(self, maintainers: Mapping[str, Maintainer], window: int, unchecked: Iterable[str] = ()) -> None:
+    def __init__(
+        self, maintainers: Mapping[str, Maintainer], window: int, unchecked: Iterable[str] = ()
+    ) -> None:
         self._maintainers = dict(maintainers)
         self._window = window
         self._unchecked = frozenset(unchecked)

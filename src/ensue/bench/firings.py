@@ -82,7 +82,9 @@ class _Closure:
         self._rules = compile_rules(rules, self._dictionary).rules
         maintainer = make(rules, self._dictionary)
         encode = self._dictionary.encode
-        maintainer.load_background(Copies.background((encode(s), encode(p), encode(o)) for s, p, o in ontology))
+        maintainer.load_background(
+            Copies.background((encode(s), encode(p), encode(o)) for s, p, o in ontology)
+        )
         maintainer.admit(Copies.of((STREAM, encode(s), encode(p), encode(o), 1) for s, p, o in stream))
         maintainer.advance(0)
         self._ground = _Index((s, p, o) for _, s, p, o, _ in maintainer.closure(BACKGROUND))
@@ -106,7 +108,9 @@ class _Closure:
         for size, premise in enumerate(rule.premises, start=1):
             if not self._solutions(compiled, size):
                 others = ", ".join(map(str, rule.premises[: size - 1]))
-                alone = not others or not any(match(compiled.premises[size - 1], t, _room(compiled)) for t in self._all.triples)
+                alone = not others or not any(
+                    match(compiled.premises[size - 1], t, _room(compiled)) for t in self._all.triples
+                )
                 return _short(f"nothing matches {premise}" + ("" if alone else f" together with {others}"))
         if self.count(k)[1]:
             return "only statements of the ontology itself match it"
@@ -141,7 +145,9 @@ class _Index:
                 self._found.setdefault((one, two, triple[one], triple[two]), []).append(triple)
 
     def candidates(self, pattern: Triple, binding: Binding) -> Iterable[Triple]:
-        bound = {k: term for k, slot in enumerate(pattern) if (term := slot if slot >= 0 else binding[~slot]) >= 0}
+        bound = {
+            k: term for k, slot in enumerate(pattern) if (term := slot if slot >= 0 else binding[~slot]) >= 0
+        }
         if len(bound) == 3:
             triple = (bound[0], bound[1], bound[2])
             return [triple] if triple in self.triples else []

@@ -32,7 +32,8 @@ def write_isin(args: argparse.Namespace) -> int:
     if args.background_file:
         _write_background(args.background_file, ground)
     _write_timed(args.output, stream, args.rate)
-    print(f"{len(stream):,} statements on the stream, {len(ground):,} in the background; closed: {trees.closed:,}")
+    print(f"{len(stream):,} statements on the stream, {len(ground):,} in the background")
+    print(f"closed under transitivity: {trees.closed:,}")
     return 0
 
 
@@ -77,7 +78,9 @@ def send(
                 connection.sendall(f"{n_triples(statement)}\n".encode())
     except OSError as problem:
         hint = "is something listening there, and did it stay?"
-        raise EnsueError(f"cannot send: {problem.strerror or problem}", place=Place(where), hint=hint) from problem
+        raise EnsueError(
+            f"cannot send: {problem.strerror or problem}", place=Place(where), hint=hint
+        ) from problem
     progress(f"sent to {where}")
 
 

@@ -33,7 +33,9 @@ class Timing:
     @property
     def spread(self) -> str:
         """The fastest and the slowest, in ms."""
-        return f"{min(self.seconds) * 1000:.3g}-{max(self.seconds) * 1000:.3g}"
+        ends = (min(self.seconds) * 1000, max(self.seconds) * 1000)
+        # Three digits that count, but never 1.5e+03.
+        return "-".join(f"{ms:.0f}" if ms >= 100 else f"{ms:.3g}" for ms in ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +98,7 @@ def ratio(slower: float, faster: float) -> float:
     return round(slower / faster, 2 if slower < 100 * faster else 0) if faster > 0 else 0.0
 
 
-def crossover(
-    xs: Sequence[float], challenger: Sequence[float], holder: Sequence[float]
-) -> float | None:
+def crossover(xs: Sequence[float], challenger: Sequence[float], holder: Sequence[float]) -> float | None:
     """Where the challenger's line first falls below the holder's, None if it never does.
 
     Between two measured points it is where straight lines between them would cross.

@@ -42,7 +42,9 @@ class Hierarchy:
         tree = [(_class(k), SUB_CLASS, _class((k - 1) // self.fanout)) for k in range(1, classes)]
         supers = [(_property(k), SUB_PROPERTY, _property((k - 1) // 2)) for k in range(1, self.properties)]
         ends = [
-            (_property(k), end, _class(rng.choice(leaves))) for k in range(self.properties) for end in (DOMAIN, RANGE)
+            (_property(k), end, _class(rng.choice(leaves)))
+            for k in range(self.properties)
+            for end in (DOMAIN, RANGE)
         ]
         return tree + supers + ends
 
@@ -84,7 +86,8 @@ def links(
     """
     rng = np.random.default_rng(hierarchy.seed)
     names = encode(
-        [(f"<http://example.org/{prefix}/{k}>", _property(0), _property(0)) for k in range(n + NEARBY)], dictionary
+        [(f"<http://example.org/{prefix}/{k}>", _property(0), _property(0)) for k in range(n + NEARBY)],
+        dictionary,
     )[:, 0]
     properties = encode([(_property(k),) * 3 for k in range(hierarchy.properties)], dictionary)[:, 0]
     rows = np.empty((n, 3), np.int32)

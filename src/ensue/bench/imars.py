@@ -13,7 +13,18 @@ from itertools import cycle, islice
 import numpy as np
 
 from ensue.bench.feed import Ids, Step, Stepper, encode
-from ensue.bench.harness import Cell, Chart, Experiment, Result, Row, Table, Timing, crossover, progress, ratio
+from ensue.bench.harness import (
+    Cell,
+    Chart,
+    Experiment,
+    Result,
+    Row,
+    Table,
+    Timing,
+    crossover,
+    progress,
+    ratio,
+)
 from ensue.bench.isin import Trees, isin_statements, split_background
 from ensue.dictionary import Dictionary
 from ensue.errors import UsageError
@@ -38,7 +49,7 @@ class Options:
     background: int = 10_000
     depth: int = 5
     fanout: int = 3
-    steps: int = 5
+    steps: int = 3
     seed: int = 1
     shares: Sequence[float] = SHARES
     strategies: Sequence[str] = WANTED
@@ -61,7 +72,7 @@ def experiment(options: Options, rules: RuleSet) -> Experiment:
     trees = options.trees()
     return Experiment(
         "imars",
-        f"{trees.count} isIn trees of depth {trees.depth}, fanout {trees.fanout}: {trees.statements:,} statements",
+        f"{trees.statements:,} statements in isIn trees ({trees.depth} deep, fanout {trees.fanout})",
         parameters,
         f"{PASS_THROUGH}: expiration without rules (the log, the facts' index and expiry alone)",
         lambda: measure(options, rules),
@@ -71,7 +82,9 @@ def experiment(options: Options, rules: RuleSet) -> Experiment:
 def measure(options: Options, rules: RuleSet) -> Result:
     """Run every strategy at every share of change and sum up."""
     if options.steps < 1 or min(options.shares) <= 0 or max(options.shares) > 100:
-        raise UsageError("nothing to measure", hint="at least one step, shares above 0 and up to 100 per cent")
+        raise UsageError(
+            "nothing to measure", hint="at least one step, shares above 0 and up to 100 per cent"
+        )
     dictionary = Dictionary()
     pool = isin_statements(options.trees(), options.seed)
     ground, stream = split_background(pool, options.background, options.seed)
@@ -148,7 +161,12 @@ def _changes(points: Points, names: list[str]) -> Table:
     rows: list[Row] = []
     for share, at in points.items():
         last = at[names[0]][-1]
-        row: dict[str, Cell] = {"change %": share, "facts": last.held, "P+": last.inserted, "P-": last.deleted}
+        row: dict[str, Cell] = {
+            "change %": share,
+            "facts": last.held,
+            "P+": last.inserted,
+            "P-": last.deleted,
+        }
         rows.append(row | {"all agree": True})
     return Table("the last step: closure of the window, inserted, deleted (checked after every step)", rows)
 
@@ -179,6 +197,8 @@ def _crossovers(shares: list[float], medians: dict[str, list[float]]) -> list[st
     if {"dred", "expiration"} <= medians.keys():
         where = crossover(shares, medians["dred"], medians["expiration"])
         notes.append(
-            "expiration is ahead of dred everywhere" if where is None else f"dred overtakes expiration at {where:.2g}%"
+            "expiration is ahead of dred everywhere"
+            if where is None
+            else f"dred overtakes expiration at {where:.2g}%"
         )
     return notes

@@ -32,12 +32,15 @@ class Trees:
     @property
     def statements(self) -> int:
         """How many statements the trees have."""
-        return self.count * sum(self.fanout**level for level in range(1, self.depth + 1))
+        return self.count * sum(self._level(level) for level in range(1, self.depth + 1))
 
     @property
     def closed(self) -> int:
         """How many facts their closure has: one for each place and each of its ancestors."""
-        return self.count * sum(level * self.fanout**level for level in range(1, self.depth + 1))
+        return self.count * sum(level * self._level(level) for level in range(1, self.depth + 1))
+
+    def _level(self, level: int) -> int:
+        return int(self.fanout**level)
 
 
 def place(tree: int, node: int) -> str:

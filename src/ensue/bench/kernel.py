@@ -22,7 +22,6 @@ from ensue.maintain import make
 from ensue.maintain.contract import Maintainer
 from ensue.rules.tree import RuleSet
 
-STEP = 1_000
 FIRST_STREAMED = 1_000_000
 """The number of the first tree that is streamed: smaller ones are the background's."""
 COUNTERS = ("facts", "derivations", "probes", "bytes")
@@ -39,6 +38,8 @@ class Options:
     """isIn trees of the transitive workload, 510 statements each."""
     scale: int = 10_000
     """The smaller window and background of the scaling part."""
+    step: int = 1_000
+    """Statements of a step there."""
     steps: int = 9
     repeats: int = 3
     seed: int = 1
@@ -89,8 +90,11 @@ def measure(options: Options, transitive: RuleSet) -> Result:
         rates.append(_rate(_without_rules(workload), options))
     scaling = [row for case in scaling_cases(options, transitive) for row in _scaling(*case, options)]
     return Result(
-        [Table("admitting everything at once", rates), Table(f"a step of {STEP:,} statements", scaling)],
-        [_chart(scaling)],
+        [
+            Table("admitting everything at once", rates),
+            Table(f"a step of {options.step:,} statements", scaling),
+        ],
+        [_chart(scaling, options.step)],
         _notes(rates, scaling),
     )
 
@@ -103,7 +107,7 @@ def hierarchy_workload(n: int, seed: int) -> Workload:
 
 
 def transitive_workload(trees: int, rules: RuleSet, seed: int) -> Workload:
-    """isIn trees, eight deep."""
+    """Trees of isIn, eight deep."""
     dictionary = Dictionary()
     statements = encode(isin_statements(Trees(trees, 8, 2), seed), dictionary)
     return Workload("transitive", rules, dictionary, np.zeros((0, 3), np.int32), statements)
@@ -157,9 +161,9 @@ def _growing_links(window: int, ground: int, options: Options) -> Workload:
     hierarchy, dictionary = Hierarchy(seed=options.seed), Dictionary()
     schema = encode(hierarchy.schema(), dictionary)
     known = links(hierarchy, ground, dictionary, prefix="known")
-    total = 10 * options.scale + (options.steps + 1) * STEP
+    total = 10 * options.scale + (options.steps + 1) * options.step
     stream = links(hierarchy, total, dictionary, shared=known[: min(ground, options.scale)])
-    kept = stream[total - (options.steps + 1) * STEP - window :]
+    kept = stream[total - (options.steps + 1) * options.step - window :]
     return Workload("hierarchy", hierarchy_rules(), dictionary, np.concatenate([schema, known]), kept)
 
 
@@ -168,7 +172,7 @@ def _growing_trees(window: int, ground: int, rules: RuleSet, options: Options) -
     shape, dictionary = Trees(1, 4, 3), Dictionary()
     size = shape.statements
     known, shared = -(-ground // size), -(-options.scale // size)
-    total = 10 * options.scale + (options.steps + 1) * STEP
+    total = 10 * options.scale + (options.steps + 1) * options.step
     count = -(-total // (size + 1))
     pool = isin_statements(Trees(count, 4, 3), options.seed, mixed=1, first=FIRST_STREAMED)
     stream: list[Statement] = []
@@ -176,7 +180,7 @@ def _growing_trees(window: int, ground: int, rules: RuleSet, options: Options) -
         stream += pool[tree * size : (tree + 1) * size]
         stream.append((place(FIRST_STREAMED + tree, 0), IS_IN, place(tree % shared, size)))
     background = encode(isin_statements(Trees(known, 4, 3), options.seed), dictionary)
-    kept = stream[total - (options.steps + 1) * STEP - window : total]
+    kept = stream[total - (options.steps + 1) * options.step - window : total]
     return Workload("transitive", rules, dictionary, background, encode(kept, dictionary))
 
 
@@ -185,7 +189,7 @@ def _scaling(name: str, at: Callable[[int], Workload], grows: str, options: Opti
     for size in (options.scale, 10 * options.scale):
         progress(f"{name}: {options.steps} steps at a {grows} of {size:,}")
         workload = at(size)
-        window = len(workload.statements) - (options.steps + 1) * STEP
+        window = len(workload.statements) - (options.steps + 1) * options.step
         rows.append({"workload": name, "grows": grows, "size": size, **_steps(workload, window, options)})
     growth = {
         f"{counter} x": ratio(float(rows[1][counter] or 0), float(rows[0][counter] or 0))
@@ -201,9 +205,9 @@ def _steps(workload: Workload, window: int, options: Options) -> dict[str, Cell]
     maintainer.advance(0)
     seconds, readings = [], []
     for k in range(options.steps + 1):
-        first = window + k * STEP
-        copies = copies_at(workload.statements[first : first + STEP], first + 1)
-        seconds.append(timed_step(maintainer, copies, first + STEP - window)[0])
+        first = window + k * options.step
+        copies = copies_at(workload.statements[first : first + options.step], first + 1)
+        seconds.append(timed_step(maintainer, copies, first + options.step - window)[0])
         readings.append(_counters(maintainer))
     found: dict[str, Cell] = {}
     for counter in ("probes", "derivations"):
@@ -217,18 +221,18 @@ def _counters(maintainer: Maintainer) -> dict[str, int]:
     return {name: found.get(name, 0) for name in COUNTERS}
 
 
-def _chart(scaling: list[Row]) -> Chart:
+def _chart(scaling: list[Row], step: int) -> Chart:
     series: dict[str, list[tuple[float, float]]] = {}
     for row in scaling:
         points = series.setdefault(f"{row['workload']}: {row['grows']}", [])
         points.append((float(row["size"] or 0), float(row["ms"] or 0)))
-    return Chart(f"a step of {STEP:,} statements as state grows", "statements", "ms", series, log_x=True)
+    return Chart(f"a step of {step:,} statements as state grows", "statements", "ms", series, log_x=True)
 
 
 def _notes(rates: list[Row], scaling: list[Row]) -> list[str]:
     notes = [
-        f"{row['workload']}: {row['new facts/s']:,.0f} new facts/s, {row['derivations/s']:,.0f} derivations/s, "
-        f"{row['bytes/fact']:.0f} bytes a fact"
+        f"{row['workload']}: {row['new facts/s']:,.0f} new facts/s, "
+        f"{row['derivations/s']:,.0f} derivations/s, {row['bytes/fact']:.0f} bytes a fact"
         for row in rates
         if row["workload"] != "pass-through"
     ]

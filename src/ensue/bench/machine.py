@@ -39,12 +39,6 @@ def describe_commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
-def resident_bytes(pid: int | None = None) -> int:
-    """The resident memory of a process (this one by default), 0 where the system does not tell."""
-    size = _field(f"/proc/{pid or 'self'}/status", "VmRSS")
-    return int(size.split()[0]) * 1024 if size else 0
-
-
 def _memory() -> str:
     size = _field("/proc/meminfo", "MemTotal")
     return f"{int(size.split()[0]) / 2**20:.1f} GiB" if size else "unknown"

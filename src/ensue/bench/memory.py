@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -15,32 +16,46 @@ from ensue.bench.coror import Options
 from ensue.bench.feed import background_of, copies_at, encode
 from ensue.bench.generate import n_triples
 from ensue.bench.harness import Chart, Result, Row, Table, progress
-from ensue.bench.machine import resident_bytes
 from ensue.bench.ontologies import load_ontology
 from ensue.bench.ontology import Statement
 from ensue.bench.ontology_stream import ontology_stream
+from ensue.bench.resident import resident_bytes
 from ensue.dictionary import Dictionary
 from ensue.errors import EnsueError
 from ensue.maintain import make
 from ensue.rules.load import load_rules
 
-ITERATIONS = 100
 WINDOW_STEPS = 10
+DEVICES = {"device, bare": ["--bare"], "device, with a query": ["--pattern", "?x rdf:type ?c"]}
+"""The two implementations that the paper measures: without and with the query layer."""
 
 
-def memory(options: Options, iterations: int = ITERATIONS) -> Result:
-    """Resident memory over the iterations, for each strategy and for the small-device mode."""
-    ontology = load_ontology("lubm", options.data)
+def memory(options: Options) -> Result:
+    """Resident memory over the iterations: each strategy, and the small-device mode bare and with a query."""
+    ontology, iterations = load_ontology("lubm", options.data), options.memory
+    background = "".join(f"{n_triples(statement)}\n" for statement in ontology)
     stream = ontology_stream(ontology, iterations * options.rate, options.seed)
-    lines = [*map(n_triples, ontology), "", *map(n_triples, stream), ""]
-    series: dict[str, list[tuple[float, float]]] = {}
+    text = "".join(f"{n_triples(statement)}\n" for statement in stream)
+    series: dict[str, list[float]] = {}
     for name in options.strategies:
         progress(f"memory: {name}, {iterations} iterations of {options.rate} statements")
-        command = ["ensue.bench.memory", name, str(options.rate)]
-        series[name] = list(enumerate(_readings(command, "\n".join(lines)), start=1))
-    rows = [_row(name, [size for _, size in points]) for name, points in series.items()]
+        series[name] = _readings(["ensue.bench.memory", name, str(options.rate)], f"{background}\n{text}")
+    for name, query in DEVICES.items():
+        progress(f"memory: {name}, {iterations} iterations of {options.rate} statements")
+        series[name] = _device_readings(background, text, options.rate, query)
     title = "resident memory per iteration, LUBM (6.1.7)"
-    return Result([Table(title, rows)], [Chart(title, "iteration", "MB", series)])
+    chart = Chart(
+        title, "iteration", "MB", {name: list(enumerate(sizes, 1)) for name, sizes in series.items()}
+    )
+    return Result([Table(title, [_row(name, sizes) for name, sizes in series.items()])], [chart])
+
+
+def _device_readings(background: str, stream: str, rate: int, query: Sequence[str]) -> list[float]:
+    with tempfile.NamedTemporaryFile("w", suffix=".nt", encoding="utf-8") as file:
+        file.write(background)
+        file.flush()
+        options = ["--rules", "pdsv", "--background", file.name, "--window", f"{WINDOW_STEPS}s", *query]
+        return _readings(["ensue.bench.device_memory", str(rate), *options], stream)
 
 
 def _row(name: str, sizes: Sequence[float]) -> Row:

@@ -63,7 +63,8 @@ class Property:
     ranges: tuple[str, ...]
     subject_keys: tuple[str, ...]
     object_keys: tuple[str, ...]
-    transitive: bool
+    chains: tuple[tuple[str, bool], ...]
+    """The transitive properties that it implies, each with whether in its own direction."""
     both_ways: bool
     """Whether it implies itself in the other direction (symmetric, its own inverse)."""
 
@@ -135,7 +136,9 @@ class _Schema:
         nodes = {node for node, types in self._types.items() if types & _CLASS_TYPES}
         for predicate in (SUB_CLASS, EQUIVALENT_CLASS):
             nodes |= {node for pair in self.pairs(predicate) for node in pair}
-        nodes |= {o for predicate in (DOMAIN, RANGE) for _, o in self.pairs(predicate) if not self._is_data(o)}
+        nodes |= {
+            o for predicate in (DOMAIN, RANGE) for _, o in self.pairs(predicate) if not self._is_data(o)
+        }
         return tuple(sorted(node for node in nodes if _is_own(node)))
 
     def properties(self) -> list[str]:
@@ -144,7 +147,7 @@ class _Schema:
         for predicate in (SUB_PROPERTY, EQUIVALENT_PROPERTY, INVERSE):
             found |= {node for pair in self.pairs(predicate) for node in pair}
         found |= {s for predicate in (DOMAIN, RANGE) for s, _ in self.pairs(predicate)}
-        found |= {predicate for predicate in self._by_predicate}
+        found |= set(self._by_predicate)
         notes = {node for node, types in self._types.items() if types == {_ANNOTATION_PROPERTY}}
         return sorted(node for node in found - notes if _is_own(node))
 
@@ -160,7 +163,10 @@ class _Schema:
             ranges=tuple(sorted(ranges)),
             subject_keys=(*self._having(along, FUNCTIONAL), *self._having(back, INVERSE_FUNCTIONAL)),
             object_keys=(*self._having(along, INVERSE_FUNCTIONAL), *self._having(back, FUNCTIONAL)),
-            transitive=bool(self._having(along + back, TRANSITIVE)),
+            chains=(
+                *((q, True) for q in self._having(along, TRANSITIVE)),
+                *((q, False) for q in self._having(back, TRANSITIVE)),
+            ),
             both_ways=iri in back,
         )
 
@@ -196,7 +202,9 @@ class _Schema:
                 edges += [((p, forward), (q, forward)), ((q, forward), (p, forward))]
             for p, q in self.pairs(INVERSE):
                 edges += [((p, forward), (q, not forward)), ((q, forward), (p, not forward))]
-            edges += [((p, forward), (p, not forward)) for p, types in self._types.items() if SYMMETRIC in types]
+            edges += [
+                ((p, forward), (p, not forward)) for p, types in self._types.items() if SYMMETRIC in types
+            ]
         nodes = [(p, forward) for p in self.properties() for forward in (True, False)]
         return _reachable([*edges, *((node, node) for node in nodes)])
 

@@ -5,7 +5,7 @@ an instance, a property a link or a value, a restriction a member, a functional 
 then) two values. Scenes meet: their individuals are linked to those of scenes shortly before.
 
 What keeps the closure in proportion to the stream, as no hub or chain may grow without bound:
-an individual takes part in few links, those of a transitive property form groups of a few, and a
+an individual takes part in few links, those of a transitive property form short chains, and a
 functional property gets a second value only where nothing else can join the two that it merges.
 """
 
@@ -35,8 +35,10 @@ MAX_OUT = 4
 """How many links may leave an individual."""
 MAX_IN = 4
 """How many links may lead to an individual."""
+MAX_CHAIN = 3
+"""How many links of a transitive property may follow one another."""
 MAX_GROUP = 4
-"""How many individuals links of one transitive property may hold together."""
+"""How many individuals may hang together by a transitive property that leads both ways."""
 RECENT = 8
 """How many individuals of a class stay open to further links."""
 RARE = 100
@@ -77,6 +79,7 @@ class StreamWriter:
         self._in: dict[str, int] = defaultdict(int)
         self._keyed: set[tuple[str, str]] = set()
         self._groups: dict[tuple[str, str], list[str]] = {}
+        self._levels: dict[tuple[str, str], int] = {}
         self._links = [p for p in ontology.properties.values() if not p.literal]
         self._domain_classes = {p.iri: ontology.fitting(p.domains) for p in ontology.properties.values()}
         self._range_classes = {p.iri: ontology.fitting(p.ranges) for p in self._links}
@@ -113,7 +116,7 @@ class StreamWriter:
         return [
             *(partial(self._new, c) for c in ontology.classes),
             *(partial(self._link_scene, p) for p in self._links),
-            *(partial(self._chain_scene, p) for p in self._links if p.transitive),
+            *(partial(self._chain_scene, p) for p in self._links if p.chains),
             *(partial(self._value_scene, p) for p in values),
             *(partial(self._restriction_scene, r) for r in ontology.restrictions),
         ]
@@ -128,16 +131,13 @@ class StreamWriter:
             o = self._pick(self._range_classes[p.iri])
             if o is not None and self._link(p, s, o):
                 return
-        self._link(p, s, self._new_object(p))
+        self._link_new(p, s)
 
     def _value_scene(self, p: Property) -> None:
         self._state_value(p, self._subject(p))
 
     def _chain_scene(self, p: Property) -> None:
-        s = self._subject(p)
-        middle, end = self._new_object(p), self._new_object(p)
-        if self._link(p, s, middle):
-            self._link(p, middle, end)
+        self._link_new(p, self._link_new(p, self._subject(p)))
 
     def _merging_scene(self, p: Property) -> None:
         """Two values for a functional property, or two holders of an inverse functional one."""
@@ -148,7 +148,7 @@ class StreamWriter:
             o = self._new(self._any(self._range_classes[p.iri]))
             twins = [(self._nobody(), o) for _ in range(2)]
         # The twins are left out of every list: what merges stays a pair.
-        if all((s, k) not in self._keyed for s, _ in twins for k in p.subject_keys):
+        if all(self._free(p, s) and self._unheld(p, o) for s, o in twins):
             for s, o in twins:
                 self._record(p, s, o)
 
@@ -177,8 +177,8 @@ class StreamWriter:
             self._state_value(p, s, r.filler if r.filler.startswith(f"<{XSD}") else None)
             return
         named = self._below(r.filler) if typed else ()
-        o = self._individual(self._any(named))
-        if not self._link(p, s, o) or named or not typed or depth == 2:
+        o = self._link_new(p, s, named)
+        if named or not typed or depth == 2:
             return
         for inner in self._ontology.restrictions:
             if inner.node == r.filler:
@@ -189,9 +189,13 @@ class StreamWriter:
         found = self._pick(classes)
         return found if found is not None and self._free(p, found) else self._new(self._any(classes))
 
-    def _new_object(self, p: Property) -> str:
-        c = self._any(self._range_classes[p.iri])
-        return self._individual(c, stated=self._rng.random() < 0.5)
+    def _link_new(self, p: Property, s: str, classes: tuple[str, ...] = ()) -> str:
+        """A new individual that `p` leads to from `s`, of one of the classes or as the range has it."""
+        c = self._any(classes or self._range_classes[p.iri])
+        o = self._individual(c, stated=bool(classes) or self._rng.random() < 0.5)
+        if not self._link(p, s, o):
+            self._connect(o, c)
+        return o
 
     def _new(self, c: str | None) -> str:
         """A new individual that is linked to an earlier one."""
@@ -214,10 +218,12 @@ class StreamWriter:
         return INDIVIDUAL.format(next(self._numbers))
 
     def _connect(self, individual: str, c: str | None) -> None:
-        for into, fitting in self._fitting_links(c):
-            other = self._pick(self._domain_classes[fitting.iri] if into else self._range_classes[fitting.iri])
-            if other is not None and self._link_either_way(fitting, individual, other, into=into):
-                return
+        """Link an individual to an earlier one."""
+        for into, p in self._fitting_links(c):
+            for _ in range(3):
+                other = self._pick(self._domain_classes[p.iri] if into else self._range_classes[p.iri])
+                if other is not None and self._link_either_way(p, individual, other, into=into):
+                    return
         # No property fits: one that does not is better than an island, as islands join nothing.
         for other in reversed(self._latest):
             for p in self._rng.sample(self._links, min(4, len(self._links))):
@@ -238,15 +244,20 @@ class StreamWriter:
         """State a link if that keeps every bound; say whether it was stated."""
         if s == o or (s, p.iri, o) in self._written or not self._free(p, s):
             return False
-        if self._in[o] >= MAX_IN or any((o, k) in self._keyed for k in p.object_keys):
+        if self._in[o] >= MAX_IN or not self._unheld(p, o):
             return False
-        if p.transitive and not self._join_groups(p, s, o):
+        if not all(
+            self._chain(p, q, s, o) if forward else self._chain(p, q, o, s) for q, forward in p.chains
+        ):
             return False
         self._record(p, s, o)
         return True
 
     def _free(self, p: Property, s: str) -> bool:
         return self._out[s] < MAX_OUT and all((s, k) not in self._keyed for k in p.subject_keys)
+
+    def _unheld(self, p: Property, o: str) -> bool:
+        return all((o, k) not in self._keyed for k in p.object_keys)
 
     def _record(self, p: Property, s: str, o: str) -> None:
         self._written[s, p.iri, o] = None
@@ -255,20 +266,37 @@ class StreamWriter:
         self._keyed.update((s, k) for k in p.subject_keys)
         self._keyed.update((o, k) for k in p.object_keys)
 
-    def _join_groups(self, p: Property, s: str, o: str) -> bool:
-        mine, other = (self._groups.setdefault((p.iri, x), [x]) for x in (s, o))
+    def _chain(self, p: Property, q: str, s: str, o: str) -> bool:
+        """Whether a link of the transitive `q` from `s` to `o` keeps the bound; notes it if so.
+
+        Each individual has a level, and links lead from lower to higher ones: so chains are short,
+        and yet everything can hang together, up one chain and down the next.
+        """
+        if p.both_ways:
+            return self._join_groups(q, s, o)
+        low, high = self._levels.get((q, s)), self._levels.get((q, o))
+        if low is None:
+            low = self._rng.randrange(MAX_CHAIN) if high is None else high - 1
+        high = low + 1 if high is None else high
+        if not 0 <= low < high <= MAX_CHAIN:
+            return False
+        self._levels[q, s], self._levels[q, o] = low, high
+        return True
+
+    def _join_groups(self, q: str, s: str, o: str) -> bool:
+        mine, other = (self._groups.setdefault((q, x), [x]) for x in (s, o))
         if mine is other:
             return True
         if len(mine) + len(other) > MAX_GROUP:
             return False
         mine += other
         for member in other:
-            self._groups[p.iri, member] = mine
+            self._groups[q, member] = mine
         return True
 
     def _may_share(self, p: Property) -> bool:
         # A value that many share must not make its holders the same, nor lead from one to another.
-        return not p.object_keys and not (p.transitive and p.both_ways)
+        return not p.object_keys and not (p.chains and p.both_ways)
 
     def _state_value(self, p: Property, s: str, datatype: str | None = None) -> None:
         kinds = self._literal_types(p.iri)

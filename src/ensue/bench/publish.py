@@ -16,7 +16,11 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 def publish(
-    experiment: Experiment, *, json_file: str | None = None, plot: str | None = None, out: TextIO | None = None
+    experiment: Experiment,
+    *,
+    json_file: str | None = None,
+    plot: str | None = None,
+    out: TextIO | None = None,
 ) -> Result:
     """Run an experiment and show what it found: a table always, a file and a picture if asked."""
     check_outputs(json_file, plot)
@@ -42,7 +46,9 @@ def check_outputs(json_file: str | None, plot: str | None) -> None:
         raise UsageError(f"cannot draw '{plot}'", hint=f"a file that ends in {', '.join(PICTURES)}")
     for name in filter(None, (json_file, plot)):
         if not Path(name).resolve().parent.is_dir():
-            raise InputError("there is no such directory to write to", place=Place(name), hint="create it first")
+            raise InputError(
+                "there is no such directory to write to", place=Place(name), hint="create it first"
+            )
 
 
 def render_header(header: Mapping[str, object]) -> str:
@@ -102,17 +108,18 @@ def as_data(result: Result) -> dict[str, object]:
 
 
 def draw(charts: Sequence[Chart], name: str, file: str) -> None:
-    """All charts of an experiment as one picture, side by side."""
+    """All charts of an experiment as one picture, two in a row."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as problem:
         raise UsageError("plots need matplotlib", hint="pip install 'ensue[bench]'") from problem
-    figure = Figure(figsize=(6.4 * max(1, len(charts)), 4.8), layout="constrained")
+    columns, lines = min(2, len(charts)), -(-len(charts) // 2)
+    figure = Figure(figsize=(6.4 * max(1, columns), 4.8 * max(1, lines)), layout="constrained")
     FigureCanvasAgg(figure)
     figure.suptitle(f"ensue bench {name}")
     for k, chart in enumerate(charts):
-        axes = figure.add_subplot(1, len(charts), k + 1)
+        axes = figure.add_subplot(lines, columns, k + 1)
         for label, points in chart.series.items():
             axes.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=3, label=label)
         axes.set(title=chart.title, xlabel=chart.x, ylabel=chart.y)

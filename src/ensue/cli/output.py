@@ -15,14 +15,18 @@ _LINES_AT_ONCE = 10_000
 
 
 class Output:
-    """A place to write lines to, as UTF-8 whatever the terminal's language; None is standard output.
+    r"""A place to write lines to, as UTF-8 whatever the terminal's language; None is standard output.
 
     A file is written beside its name and renamed at the end, so that a failure leaves neither half a
     result nor a lost old one. What the system refuses (a full disk, no permission) is an EnsueError.
 
-    >>> with Output(None) as output:
-    ...     output.write_lines([])
-    0
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Output(os.path.join(folder, "out.nt")) as output:
+    ...         output.write_lines(["<urn:a> <urn:p> <urn:b> .\n"])
+    ...     os.listdir(folder)
+    1
+    ['out.nt']
     """
 
     def __init__(self, path: str | None) -> None:

@@ -41,7 +41,7 @@ class Dred(KernelMaintainer):
         if taken:
             c = Columns.of(taken)
             kernel = self._engine
-            rows = unstated(kernel.store, self._stated, c.context, c.s, c.p, c.o, max(c.stamp))
+            rows = unstated(kernel.book, self._stated, c.context, c.s, c.p, c.o, max(c.stamp))
             facts = kernel.facts(rows)
             self._stated[rows] = [self._log.stated((c, s, p, o)) for c, s, p, o, _ in facts]
             self._delete(rows[self._stated[rows] == NEVER])
@@ -55,7 +55,7 @@ class Dred(KernelMaintainer):
             # What is stated again does not leave.
             self._state(kernel, columns.take(columns.stamp > threshold))
         c = self._leaving(threshold)
-        self._delete(unstated(kernel.store, self._stated, c.context, c.s, c.p, c.o, threshold))
+        self._delete(unstated(kernel.book, self._stated, c.context, c.s, c.p, c.o, threshold))
         self._log.expire(threshold)
         self._flush()
         return self._end_step()
@@ -80,7 +80,7 @@ class Dred(KernelMaintainer):
         rows = len(kernel.store.rows)
         if len(self._stated) < rows:
             self._stated = np.append(self._stated, np.full(rows - len(self._stated), NEVER, np.int64))
-        state(kernel.store, self._stated, c.context, c.s, c.p, c.o, c.stamp)
+        state(kernel.book, self._stated, c.context, c.s, c.p, c.o, c.stamp)
 
     def _leaving(self, threshold: int) -> Columns:
         """The copies that expire when the threshold rises to this."""

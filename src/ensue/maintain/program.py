@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ensue.dictionary import Dictionary
 from ensue.model import Triple
 from ensue.rules import builtins
-from ensue.rules.tree import Condition, Mint, Node, Pattern, Rule, RuleSet, Guard, Var
+from ensue.rules.tree import Condition, Guard, Mint, Node, Pattern, Rule, RuleSet, Var
 
 Binding = list[int]
 """The integers bound to a rule's variables, by variable number; UNBOUND where there is none yet."""

@@ -52,8 +52,8 @@ class Recompute(LoggedMaintainer):
         self._stale = True
         now, before = self._kernel, self._last
         self._last = now
-        inserted = now.facts(absent(now.store, before.store, now.store))
-        return Change(inserted, before.facts(absent(before.store, now.store, now.store)))
+        inserted = now.facts(absent(now.book, before.book, now.book))
+        return Change(inserted, before.facts(absent(before.book, now.book, now.book)))
 
     def closure(self, context: int, threshold: int | None = None) -> Facts:
         """What holds in a context (without what the background holds), fresher than `threshold`."""

@@ -15,10 +15,6 @@ from ensue.rules import safety
 from ensue.rules.builtins import BINDS, TESTS
 from ensue.rules.lexer import BRACKETED, Names, Source, Token, number
 from ensue.rules.tree import Bind, Condition, Guard, Mint, Node, Pattern, Premise, Rule, RuleSet, Var
-from ensue.terms import OWL, RDF, RDFS, XSD
-
-WELL_KNOWN = {"rdf": RDF, "rdfs": RDFS, "owl": OWL, "xsd": XSD}
-"""Prefixes that need no declaration."""
 
 _NAME = re.compile(r"\s*(\w[\w.\-]*)\s*:")
 _END = Token("end", "the end of the file", -1)
@@ -52,7 +48,7 @@ class _Parser:
     def __init__(self, source: Source, name: str) -> None:
         self.source = source
         self.name = name
-        self.names = Names(source, dict(WELL_KNOWN))
+        self.names = Names(source)
         self.rules: list[Rule] = []
         self.axioms: list[Pattern] = []
         self.count = 0

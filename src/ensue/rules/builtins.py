@@ -38,7 +38,7 @@ BINDS: dict[str, tuple[int, Callable[..., str | None]]] = {
 """Built-in functions by name: how many arguments before the target, and the function."""
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=4_096)
 def holds(name: str, text: str, variables: tuple[str, ...], args: tuple[str, ...]) -> bool:
     """Whether a test holds of these terms; an error in a SPARQL expression means no."""
     if name == "sparql":
@@ -46,7 +46,7 @@ def holds(name: str, text: str, variables: tuple[str, ...], args: tuple[str, ...
     return TESTS[name][1](*args)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=4_096)
 def value(name: str, text: str, variables: tuple[str, ...], args: tuple[str, ...]) -> str | None:
     """The value of a function of these terms, None if it has none."""
     if name == "sparql":

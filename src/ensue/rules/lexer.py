@@ -118,12 +118,16 @@ def _unescape(source: Source, token: Token, body: str, start: int) -> str:
     return _ESCAPE.sub(character, body) if "\\" in body else body
 
 
+WELL_KNOWN = {"rdf": terms.RDF, "rdfs": terms.RDFS, "owl": terms.OWL, "xsd": terms.XSD}
+"""Prefixes that need no declaration."""
+
+
 @dataclass(slots=True)
 class Names:
     """What prefixed names and relative IRIs mean at some point of a file."""
 
     source: Source
-    prefixes: dict[str, str] = field(default_factory=dict)
+    prefixes: dict[str, str] = field(default_factory=WELL_KNOWN.copy)
     base: str | None = None
 
     def iri(self, token: Token, *, relative: bool = False) -> str:

@@ -7,13 +7,13 @@ that the rule makes, one per solution.
 
 from __future__ import annotations
 
-import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
-from pyoxigraph import Store
-from rdflib.plugins.sparql.parser import QueryUnit, UpdateUnit
+from pyparsing import ParseBaseException
+from rdflib.plugins.sparql.parser import ConstructQuery, GroupGraphPattern, InsertData, Modify
 from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import BNode
 
@@ -49,25 +49,26 @@ def parse(
     return RuleSet(name, tuple(rules), tuple(axioms))
 
 
-def _rules(piece: Piece, name: str, background: tuple[str, ...]) -> Iterator[Rule]:
+def _rules(piece: Piece, name: str, background: tuple[str, ...]) -> list[Rule]:
     bones = skeleton(piece)
     tree = _tree(piece, bones)
     where = Where(piece, bones, background)
     template, branches = _template_and_branches(where, tree)
     made = {node: Var(f"_:new{n}") for n, node in enumerate(dict.fromkeys(_blanks(template)), start=1)}
     heads = [Pattern(*(made[x] if isinstance(x, BNode) else where.node(x) for x in t)) for t in template]
-    if not heads:
-        raise RuleError(
-            f"rule '{name}' concludes nothing", place=piece.place, hint="put triples in its template"
-        )
     anywhere = frozenset[Var]().union(*(branch.bound for branch in branches))
+    rules = []
     for number, branch in enumerate(branches, start=1):
         # As in SPARQL, what has no value in a branch of a UNION is left out of that branch's conclusions.
         missing = anywhere - branch.bound
         conclusions = [head for head in heads if not head.variables() & missing]
         if conclusions:
             own = name if len(branches) == 1 else f"{name}-{number}"
-            yield _rule(piece, own, branch, conclusions, tuple(made.values()))
+            rules.append(_rule(piece, own, branch, conclusions, tuple(made.values())))
+    if not rules:
+        what, hint = f"rule '{name}' concludes nothing", "put triples in its template that WHERE can fill"
+        raise RuleError(what, place=piece.place, hint=hint)
+    return rules
 
 
 def _template_and_branches(where: Where, tree: CompValue) -> tuple[list[tuple[Any, Any, Any]], list[Branch]]:
@@ -86,10 +87,8 @@ def _template_and_branches(where: Where, tree: CompValue) -> tuple[list[tuple[An
 
 def _quads(where: Where, quads: CompValue) -> list[tuple[Any, Any, Any]]:
     for graph in quads.quadsNotTriples or ():
-        what = "a rule cannot conclude into a GRAPH"
-        raise RuleError(
-            what, place=where.place(graph), hint="conclusions belong to the context of the premises"
-        )
+        what, hint = "a rule cannot conclude into a GRAPH", "conclusions stay in the context of the premises"
+        raise RuleError(what, place=where.place(graph), hint=hint)
     return list(triples(quads.triples))
 
 
@@ -151,49 +150,36 @@ def _label(piece: Piece, source: str) -> str:
 
 def _tree(piece: Piece, bones: Skeleton) -> CompValue:
     """The tree that rdflib makes of INSERT, INSERT DATA or CONSTRUCT."""
-    is_query = piece.items[0].token.is_word("CONSTRUCT")
+    words = [item.token.text.upper() for item in piece.items[:2]]
+    grammar = ConstructQuery if words[0] == "CONSTRUCT" else InsertData if words[1:] == ["DATA"] else Modify
     try:
-        parsed = (QueryUnit if is_query else UpdateUnit).parse_string(bones.text, parse_all=True)
-        tree: CompValue = parsed[1] if is_query else parsed[0].request[0]
+        tree: CompValue = grammar.parse_string(bones.text, parse_all=True)[0]
     except RecursionError as problem:
         raise RuleError("this rule is nested too deeply", place=piece.place, hint="split it") from problem
     except Exception as problem:
-        # Not only ParseException: rdflib's own actions fail on some bad input, each in its way.
-        raise _syntax_error(piece, is_query) from problem
+        # Mostly a ParseException, but rdflib's own code runs while it parses, and can fail in its way.
+        at = _deepest(piece, bones, problem.loc) if isinstance(problem, ParseBaseException) else 0
+        raise _syntax_error(piece, bisect_left(bones.starts, at)) from problem
     return tree
 
 
-def _syntax_error(piece: Piece, is_query: bool) -> RuleError:
-    """What is wrong, and where. rdflib says that something is; oxigraph says where."""
-    first, last = piece.items[0].token, piece.items[-1].token
-    text = piece.source.text[first.start : last.start + len(last.text)]
-    operators = sum(item.token.kind == "op" for item in piece.items)
-    base = piece.names.base or "http://base.invalid/"
-    at = 0
-    if operators < 3000:  # it calls itself for some
-        try:
-            # An empty store of its own: nothing can happen to anything.
-            (Store().query if is_query else Store().update)(
-                text, prefixes=piece.names.prefixes, base_iri=base
-            )
-        except SyntaxError as problem:
-            at = _offset(text, str(problem))
-        except (ValueError, RuntimeError, OSError):
-            pass
-    found = next((item.token for item in piece.items if item.token.start >= first.start + at), None)
-    if found is None:
+def _deepest(piece: Piece, bones: Skeleton, at: int) -> int:
+    """Where in the skeleton the error is: rdflib names the outermost group that it is in."""
+    index = bisect_left(bones.starts, at)
+    if index not in piece.partner or not piece.items[index].token.is_op("{"):
+        return at
+    group = bones.text[: bones.starts[piece.partner[index]] + 1]
+    try:
+        GroupGraphPattern.parse_string(group[at:], parse_all=True)
+    except ParseBaseException as problem:
+        return _deepest(piece, bones, at + problem.loc) if problem.loc else at
+    return at
+
+
+def _syntax_error(piece: Piece, index: int) -> RuleError:
+    if index >= len(piece.items):
+        last = piece.items[-1].token
         return piece.source.error("this rule ends too early", last.start + len(last.text))
-    if found is first:
-        return piece.source.error("this is not SPARQL", first, "rules are separated by ';'")
-    return piece.source.error(f"this is not SPARQL: '{found.text[:40]}' cannot be here", found)
-
-
-def _offset(text: str, message: str) -> int:
-    """Where in the text oxigraph found an error: it counts lines, and bytes in a line."""
-    match = re.match(r"error at (\d+):(\d+)", message)
-    if match is None:
-        return 0
-    lines = text.split("\n")
-    line, column = int(match[1]) - 1, int(match[2]) - 1
-    before = sum(len(earlier) + 1 for earlier in lines[:line])
-    return before + len(lines[line].encode()[:column].decode(errors="ignore"))
+    token = piece.items[index].token
+    hint = "rules are separated by ';'" if token.is_word("INSERT", "CONSTRUCT") else None
+    return piece.source.error(f"this is not SPARQL, from '{token.text[:40]}' on", token, hint)

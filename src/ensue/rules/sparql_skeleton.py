@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ensue.errors import NotMonotoneError, Place, RuleError
 from ensue.rules.lexer import SPARQL, Names, Source, Token, number
-from ensue.terms import OWL, RDF, RDFS, XSD, literal
+from ensue.terms import XSD, literal
 
 MAX_DEPTH = 50
 """How deep brackets may nest: both parsers behind this one call themselves at each bracket."""
@@ -87,10 +87,9 @@ def adjacent(left: Item, right: Item) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One rule as text: its items, which brackets belong together, and what names mean in it."""
+    """One rule as text: its items, which brackets belong together, and its name if it has one."""
 
     source: Source
-    names: Names
     items: tuple[Item, ...]
     partner: dict[int, int]
     name: str | None
@@ -107,23 +106,25 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """What rdflib gets to see of a piece, and the expressions that were taken out, as item ranges."""
+    """What rdflib gets to see of a piece: `starts` says where in it each item is, `expressions` which
+    items were taken out for each expression.
+    """
 
     text: str
+    starts: tuple[int, ...]
     expressions: tuple[range, ...]
 
 
 def pieces(source: Source) -> Iterator[Piece]:
     """The rules of a file, one after the other; prefixes last until the end of the file."""
-    names = Names(source, {"rdf": RDF, "rdfs": RDFS, "owl": OWL, "xsd": XSD})
+    names = Names(source)
     for run in _runs(source):
         tokens = [token for token in run if token.kind != "comment"]
         _refuse(source, tokens)
         rest = _prologue(names, tokens)
         if rest:
             items = tuple(_items(names, rest))
-            own = replace(names, prefixes=dict(names.prefixes))
-            yield Piece(source, own, items, _partners(items), _name(run, rest[0]))
+            yield Piece(source, items, _partners(items), _name(run, rest[0]))
 
 
 def _runs(source: Source) -> Iterator[list[Token]]:
@@ -230,28 +231,30 @@ def skeleton(piece: Piece) -> Skeleton:
 
     >>> text = "INSERT { ?a <urn:p> 1 } WHERE { ?a <urn:q> 'x'@en FILTER(?a != <urn:b>) }"
     >>> skeleton(next(pieces(Source(text, "r.ru")))).text
-    'INSERT { ?a <t:3> "4" } WHERE { ?a <t:9> "10" FILTER ( "0" ) }'
+    ' INSERT { ?a <t:3> "4" } WHERE { ?a <t:9> "10" FILTER ( "0" ) }'
     """
-    parts: list[str] = []
+    text = ""
+    starts: list[int] = []
     expressions: list[range] = []
     at = 0
     while at < len(piece.items):
         item = piece.items[at]
-        # A path's `*` is one only right behind its step.
-        behind = (
-            item.token.kind == "op"
-            and item.token.text in "*+?"
-            and at
-            and adjacent(*piece.items[at - 1 : at + 1])
-        )
-        parts.append("" if behind else " ")
-        parts.append(_bone(at, item))
+        starts += [len(text)] * (at - len(starts))  # what was taken out is where it was
+        text += "" if _is_modifier(piece, at) else " "
+        starts.append(len(text))
+        text += _bone(at, item)
         at += 1
         if item.token.is_word("FILTER", "BIND") and (taken := _expression(piece, at, item.token)):
             span, at = taken
-            parts.append(f' ( "{len(expressions)}"' + (" )" if item.token.is_word("FILTER") else ""))
+            text += f' ( "{len(expressions)}"' + (" )" if item.token.is_word("FILTER") else "")
             expressions.append(span)
-    return Skeleton("".join(parts).strip(), tuple(expressions))
+    return Skeleton(text, tuple(starts), tuple(expressions))
+
+
+def _is_modifier(piece: Piece, at: int) -> bool:
+    """Whether this is the `*`, `+` or `?` of a path: one only right behind its step."""
+    token = piece.items[at].token
+    return token.kind == "op" and token.text in "*+?" and at > 0 and adjacent(*piece.items[at - 1 : at + 1])
 
 
 def _bone(index: int, item: Item) -> str:

@@ -25,6 +25,7 @@ from ensue.maintain.kernel.layout import (
     FULL,
     GONE_COUNT,
     GROUND,
+    GROUND_FULL,
     LIVE,
     PANE_NEXT,
     PANES_FULL,
@@ -53,8 +54,9 @@ from ensue.maintain.kernel.layout import (
     set_room,
 )
 from ensue.maintain.kernel.plans import make_plans
-from ensue.maintain.program import UNBOUND, Program, conclude
 from ensue.maintain.kernel.tables import rebuild_panes, rebuild_tables
+from ensue.maintain.kernel.view import book_of
+from ensue.maintain.program import UNBOUND, Program, conclude
 from ensue.model import BACKGROUND, FOREVER, Change, Fact, Facts
 
 _CHUNK = 1 << 16
@@ -111,12 +113,15 @@ class Kernel:
         self._dictionary = dictionary
         self._keep_all = keep_all
         self._removed_by_doubt = False
+        self._kinds = bytearray()
         axioms = Columns.of([(BACKGROUND, *axiom, FOREVER) for axiom in program.axioms])
         stated = np.stack([background.s, background.p, background.o], axis=1)
         planned = make_plans(program, stated, keep_all=keep_all, masks=masks)
-        self._plans = planned.tables
+        self._tables = planned.tables
+        self._plans = book_of(planned.tables)
         self._store = new_store(
             planned.masks,
+            planned.shared,
             planned.variables,
             planned.steps,
             len(planned.tables.alphas),
@@ -131,7 +136,7 @@ class Kernel:
 
     def begin_step(self) -> None:
         """Start to count comings and goings afresh."""
-        facts.begin_step(self._store)
+        facts.begin_step(self._book)
         self._drop_scratch()
 
     def put(self, columns: Columns) -> None:
@@ -144,7 +149,7 @@ class Kernel:
     def expire(self) -> None:
         """Remove what has a stamp at or below the threshold."""
         self._reserve_gone()
-        self._complete(lambda: facts.expire(self._store, self._plans))
+        self._complete(lambda: facts.expire(self._book, self._plans))
 
     def retract(self, doubted: Columns, stated: Callable[[Array], Array]) -> None:
         """Doubt facts that have these stamps, remove what rests on them, rederive what still holds.
@@ -158,13 +163,13 @@ class Kernel:
         self._doubt(doubted)
         suspects = self._store.suspects[: store.meta[SUSPECT_COUNT]].copy()
         self._reserve_gone()
-        facts.remove_suspects(self._store, self._plans)
+        facts.remove_suspects(self._book, self._plans)
         self._removed_by_doubt = self._removed_by_doubt or len(suspects) > 0
         stamps = stated(suspects)
         still = np.nonzero(stamps > self.threshold)[0]
         rows = self._store.rows[suspects[still]]
         self._put_raw(Columns(rows[:, CONTEXT], rows[:, S], rows[:, P], rows[:, O], stamps[still]))
-        self._from_start(lambda at: int(join.rederive(self._store, self._plans, at)), len(suspects))
+        self._from_start(lambda at: int(join.rederive(self._book, self._plans, at)), len(suspects))
         self._run()
 
     @property
@@ -177,6 +182,20 @@ class Kernel:
         self._store.meta[THRESHOLD] = threshold
 
     # -- reading -----------------------------------------------------------------------------
+
+    @property
+    def _store(self) -> Store:
+        return self._arrays
+
+    @_store.setter
+    def _store(self, store: Store) -> None:
+        self._arrays = store
+        self._book = book_of(store)
+
+    @property
+    def book(self) -> Array:
+        """The book of the arrays, for compiled functions that look at two kernels."""
+        return self._book
 
     @property
     def store(self) -> Store:
@@ -198,8 +217,8 @@ class Kernel:
         """One row per fact, and no fact that has merely got another row."""
         came, left = self._by_fact(born), self._by_fact(gone)
         if self._keep_all:
-            stays = facts.held(self._store, np.array(list(left.values()), np.int64), 0)
-            before = facts.held(self._store, np.array(list(came.values()), np.int64), BORN)
+            stays = facts.held(self._book, np.array(list(left.values()), np.int64), 0)
+            before = facts.held(self._book, np.array(list(came.values()), np.int64), BORN)
             left_for_good = [fact for fact, kept in zip(left, stays, strict=True) if not kept]
             new = [fact for fact, known in zip(came, before, strict=True) if not known]
         else:
@@ -256,13 +275,13 @@ class Kernel:
         c = columns
         self._look_at_kinds()
         self._from_start(
-            lambda at: int(facts.put_all(self._store, self._plans, at, c.context, c.s, c.p, c.o, c.stamp)), len(c)
+            lambda at: int(facts.put_all(self._book, self._plans, at, c.context, c.s, c.p, c.o, c.stamp)), len(c)
         )
 
     def _run(self) -> None:
         """Run the rules to the end, those included that need Python."""
         while True:
-            self._complete(lambda: join.run(self._store, self._plans))
+            self._complete(lambda: join.run(self._book, self._plans))
             concluded = self._conclude_solutions()
             if not len(concluded):
                 return
@@ -274,10 +293,10 @@ class Kernel:
         while len(doubted):
             c = doubted
             self._from_start(
-                lambda at, c=c: int(facts.doubt_all(self._store, at, c.context, c.s, c.p, c.o, c.stamp)), len(c)
+                lambda at, c=c: int(facts.doubt_all(self._book, at, c.context, c.s, c.p, c.o, c.stamp)), len(c)
             )
             while done < self._store.meta[SUSPECT_COUNT]:
-                done = int(join.doubt_consequences(self._store, self._plans, done))
+                done = int(join.doubt_consequences(self._book, self._plans, done))
                 self._grow()
             doubted = self._conclude_solutions()
 
@@ -323,7 +342,10 @@ class Kernel:
             self._store = store._replace(gone=grown(store.gone, len(store.rows)))
 
     def _look_at_kinds(self) -> None:
-        self._store = self._store._replace(kinds=np.frombuffer(self._dictionary.kinds, np.uint8))
+        # The dictionary writes into the buffer as terms come, and makes a new one when it is full.
+        if self._kinds is not self._dictionary.kinds:
+            self._kinds = self._dictionary.kinds
+            self._store = self._store._replace(kinds=np.frombuffer(self._kinds, np.uint8))
 
     def _drop_scratch(self) -> None:
         """Give large scratch arrays back after a step that needed them."""
@@ -338,15 +360,15 @@ class Kernel:
         self._store = store
 
 
-def _more_room(store: Store) -> Store:
+def _more_room(store: Store, side: int) -> Store:
     set_room(store)
-    if store.meta[ROOM] > len(store.rows) // 8:
+    if store.meta[ROOM + side] > len(store.rows) // 8:
         return store  # Rows have left since room was last counted.
     if len(store.rows) - store.meta[ROWS] + store.meta[FREE_COUNT] <= len(store.rows) // 8:
-        store = grow_rows(store)
-    tables, slots = new_tables(store)
+        store = grow_rows(store, side)
+    tables, slots = new_tables(store, side)
     if len(slots) > len(store.slots):
-        rebuild_tables(store, tables, slots)
+        rebuild_tables(book_of(store), tables, slots)
         store = store._replace(tables=tables, slots=slots)
     set_room(store)
     return store
@@ -365,7 +387,7 @@ def _more_queue(store: Store) -> Store:
 def _more_panes(store: Store) -> Store:
     size = 2 * len(store.pane_stamps)
     stamps, heads = np.zeros(size, np.int64), np.full(size, END, np.int32)
-    rebuild_panes(store, stamps, heads)
+    rebuild_panes(book_of(store), stamps, heads)
     return store._replace(pane_stamps=stamps, pane_heads=heads, heap=grown(store.heap, size))
 
 
@@ -377,7 +399,8 @@ def _more_solutions(store: Store) -> Store:
 
 
 _GROW: dict[int, Callable[[Store], Store]] = {
-    ROOM_FULL: _more_room,
+    ROOM_FULL: lambda store: _more_room(store, 0),
+    GROUND_FULL: lambda store: _more_room(store, 1),
     QUEUE_FULL: _more_queue,
     BORN_FULL: lambda store: store._replace(born=grown(store.born, 2 * len(store.born))),
     SUSPECTS_FULL: lambda store: store._replace(suspects=grown(store.suspects, 2 * len(store.suspects))),

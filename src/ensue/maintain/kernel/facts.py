@@ -5,13 +5,14 @@ as it was; the caller lets Python make it larger and does the piece of work agai
 because putting a fact twice is putting it once.
 """
 
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, misc"
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ensue.maintain.kernel import view
+from ensue.maintain.kernel.compiling import allocating, compiled, inlined, part
 from ensue.maintain.kernel.layout import (
     BORN,
     BORN_COUNT,
@@ -68,10 +69,10 @@ from ensue.maintain.kernel.tables import (
 _NEVER = np.int64(np.iinfo(np.int64).min)
 
 
-@njit(cache=True)
+@inlined
 def put(store, plans, context, s, p, o, stamp):
     """Let the store know that a fact holds until `stamp`: a new fact, a rise, or no news."""
-    meta = store.meta
+    meta = view.meta(store)
     if stamp <= meta[THRESHOLD]:
         return
     h = hash_key(WHOLE, s, p, o, 0)
@@ -84,35 +85,36 @@ def put(store, plans, context, s, p, o, stamp):
     else:
         at = locate(store, np.int64(context == 0), WHOLE, h, s, p, o, context)
     if at >= 0:
-        row = row_in(store.slots[at])
-        if stamp > store.stamps[row] and _queue(store, row, store.stamps[row]):
-            store.stamps[row] = stamp
+        row = row_in(view.slots(store)[at])
+        if stamp > view.stamps(store)[row] and _queue(store, row, view.stamps(store)[row]):
+            view.stamps(store)[row] = stamp
         return
     _put_new(store, plans, at, h, context, s, p, o, stamp)
 
 
-@njit(cache=True)
+@part
 def _put_new(store, plans, at, h, context, s, p, o, stamp):
-    meta = store.meta
-    if meta[ROOM] == 0:
-        meta[FULL] = ROOM_FULL
+    meta = view.meta(store)
+    side = np.int64(context == 0)
+    if meta[ROOM + side] <= 0:
+        meta[FULL] = ROOM_FULL + side
         return
-    if meta[BORN_COUNT] == len(store.born):
+    if meta[BORN_COUNT] == len(view.born(store)):
         meta[FULL] = BORN_FULL
         return
     if panes_are_full(store):
         meta[FULL] = PANES_FULL
         return
-    if meta[QUEUE_LENGTH] == len(store.queue):
+    if meta[QUEUE_LENGTH] == len(view.queue(store)):
         meta[FULL] = QUEUE_FULL
         return
     meta[ROOM] -= 1
+    meta[ROOM + 1] -= 1
     row = take_row(store)
-    r = store.rows[row]
-    r[S], r[P], r[O], r[CONTEXT] = s, p, o, context
-    store.stamps[row] = stamp
-    store.flags[row] = FRESH
-    side = np.int64(context == 0)
+    rows = view.rows(store)
+    rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT] = s, p, o, context
+    view.stamps(store)[row] = stamp
+    view.flags(store)[row] = FRESH
     fill_slot(store, side, at, h, row)
     link(store, side, row)
     _count(store, plans, side, s, p, o, 1)
@@ -123,110 +125,110 @@ def _put_new(store, plans, at, h, context, s, p, o, stamp):
     meta[LIVE] += 1
     if meta[USE_PANES]:
         hang_in_pane(store, row)
-    store.flags[row] |= BORN
-    store.born[meta[BORN_COUNT]] = row
+    view.flags(store)[row] |= BORN
+    view.born(store)[meta[BORN_COUNT]] = row
     meta[BORN_COUNT] += 1
 
 
-@njit(cache=True)
+@inlined
 def _queue(store, row, old):
     """Queue a row to be joined; `old` is the stamp up to which that was done before."""
-    if store.flags[row] & QUEUED:
+    if view.flags(store)[row] & QUEUED:
         return True
-    meta = store.meta
-    size = len(store.queue)
+    meta = view.meta(store)
+    size = len(view.queue(store))
     if meta[QUEUE_LENGTH] == size:
         meta[FULL] = QUEUE_FULL
         return False
     at = meta[QUEUE_HEAD] + meta[QUEUE_LENGTH]
     if at >= size:
         at -= size
-    store.queue[at] = row
-    store.queue_old[at] = old
+    view.queue(store)[at] = row
+    view.queue_old(store)[at] = old
     meta[QUEUE_LENGTH] += 1
-    store.flags[row] |= QUEUED
+    view.flags(store)[row] |= QUEUED
     return True
 
 
-@njit(cache=True)
+@inlined
 def _count(store, plans, side, s, p, o, by):
     """Keep count of the facts that match the constants of each premise, in and out of background."""
-    if p + 1 < len(plans.alpha_starts):
-        for i in range(plans.alpha_starts[p], plans.alpha_starts[p + 1]):
-            a = plans.alphas[i]
-            if (a[0] < 0 or a[0] == s) and (a[2] < 0 or a[2] == o):
-                store.alpha_counts[i, side] += by
+    starts, alphas, counts = view.alpha_starts(plans), view.alphas(plans), view.alpha_counts(store)
+    if p + 1 < len(starts):
+        for i in range(starts[p], starts[p + 1]):
+            if (alphas[i, S] < 0 or alphas[i, S] == s) and (alphas[i, O] < 0 or alphas[i, O] == o):
+                counts[i, side] += by
 
 
-@njit(cache=True)
+@compiled
 def put_all(store, plans, start, context, s, p, o, stamp):
     """Put facts from `start` on; where it stopped (the end, unless an array was full)."""
     for i in range(start, len(stamp)):
         put(store, plans, context[i], s[i], p[i], o[i], stamp[i])
-        if store.meta[FULL]:
+        if view.meta(store)[FULL]:
             return i
     return len(stamp)
 
 
-@njit(cache=True)
+@part
 def doubt(store, context, s, p, o, stamp):
     """Suspect a fact if its stamp rests on a derivation with this one."""
-    meta = store.meta
+    meta = view.meta(store)
     row = first_row(store, 0, WHOLE, s, p, o, context)
-    if row == END or store.flags[row] & SUSPECT or store.stamps[row] != stamp:
+    if row == END or view.flags(store)[row] & SUSPECT or view.stamps(store)[row] != stamp:
         return
-    if meta[SUSPECT_COUNT] == len(store.suspects):
+    if meta[SUSPECT_COUNT] == len(view.suspects(store)):
         meta[FULL] = SUSPECTS_FULL
         return
-    store.flags[row] |= SUSPECT
-    store.suspects[meta[SUSPECT_COUNT]] = row
+    view.flags(store)[row] |= SUSPECT
+    view.suspects(store)[meta[SUSPECT_COUNT]] = row
     meta[SUSPECT_COUNT] += 1
 
 
-@njit(cache=True)
+@compiled
 def doubt_all(store, start, context, s, p, o, stamp):
     """Doubt facts from `start` on; where it stopped."""
     for i in range(start, len(stamp)):
         doubt(store, context[i], s[i], p[i], o[i], stamp[i])
-        if store.meta[FULL]:
+        if view.meta(store)[FULL]:
             return i
     return len(stamp)
 
 
-@njit(cache=True)
+@compiled
 def remove_suspects(store, plans):
     """Take every suspect out of the store; their rows keep their text until the next step."""
-    for i in range(store.meta[SUSPECT_COUNT]):
-        _remove(store, plans, np.int64(store.suspects[i]))
+    for i in range(view.meta(store)[SUSPECT_COUNT]):
+        _remove(store, plans, np.int64(view.suspects(store)[i]))
 
 
-@njit(cache=True)
+@part
 def _remove(store, plans, row):
-    meta = store.meta
-    r = store.rows[row]
+    meta = view.meta(store)
+    rows = view.rows(store)
     unlink(store, row)
-    _count(store, plans, 0, r[S], r[P], r[O], -1)
+    _count(store, plans, 0, rows[row, S], rows[row, P], rows[row, O], -1)
     meta[LIVE] -= 1
-    store.flags[row] = (store.flags[row] & (BORN | HANGING)) | DEAD | GONE
-    store.gone[meta[GONE_COUNT]] = row
+    view.flags(store)[row] = (view.flags(store)[row] & (BORN | HANGING)) | DEAD | GONE
+    view.gone(store)[meta[GONE_COUNT]] = row
     meta[GONE_COUNT] += 1
 
 
-@njit(cache=True)
+@compiled
 def expire(store, plans):
     """Remove what has a stamp at or below the threshold.
 
     A row hangs in the pane of the stamp it had when it came; one that has risen since is hung into
     the pane of its present stamp only now. So a rise costs nothing, however often it happens.
     """
-    meta = store.meta
+    meta = view.meta(store)
     threshold = meta[THRESHOLD]
-    while meta[PANES] and store.heap[0] <= threshold:
-        stamp = store.heap[0]
+    while meta[PANES] and view.heap(store)[0] <= threshold:
+        stamp = view.heap(store)[0]
         row = take_oldest_pane(store)
         while row != END:
-            following = np.int64(store.rows[row, PANE_NEXT])
-            if store.stamps[row] > threshold and not store.flags[row] & DEAD:
+            following = np.int64(view.rows(store)[row, PANE_NEXT])
+            if view.stamps(store)[row] > threshold and not view.flags(store)[row] & DEAD:
                 if panes_are_full(store):
                     put_pane_back(store, stamp, row)
                     meta[FULL] = PANES_FULL
@@ -237,43 +239,44 @@ def expire(store, plans):
             row = following
 
 
-@njit(cache=True)
+@part
 def _leave_pane(store, plans, row):
-    store.flags[row] &= ~np.uint8(HANGING)
-    if not store.flags[row] & DEAD:
+    view.flags(store)[row] &= ~np.uint8(HANGING)
+    if not view.flags(store)[row] & DEAD:
         _remove(store, plans, row)
-    elif not store.flags[row] & GONE:
+    elif not view.flags(store)[row] & GONE:
         give_row(store, row)
 
 
-@njit(cache=True)
+@compiled
 def begin_step(store):
     """Forget the last step's comings and goings, and give back the rows that nothing holds."""
-    meta = store.meta
+    meta = view.meta(store)
     for i in range(meta[BORN_COUNT]):
-        store.flags[store.born[i]] &= ~np.uint8(BORN)
+        view.flags(store)[view.born(store)[i]] &= ~np.uint8(BORN)
     for i in range(meta[GONE_COUNT]):
-        row = np.int64(store.gone[i])
-        store.flags[row] &= ~np.uint8(GONE)
-        if not store.flags[row] & HANGING:
+        row = np.int64(view.gone(store)[i])
+        view.flags(store)[row] &= ~np.uint8(GONE)
+        if not view.flags(store)[row] & HANGING:
             give_row(store, row)
     meta[BORN_COUNT] = 0
     meta[GONE_COUNT] = 0
     meta[SUSPECT_COUNT] = 0
 
 
-@njit(cache=True)
+@allocating
 def held(store, rows, but):
     """Whether each row's fact has another live row without the flags `but` (keep-all only).
 
     The index over whole facts is the first join index there, for this and for joins.
     """
     found = np.zeros(len(rows), np.bool_)
+    all_rows, flags = view.rows(store), view.flags(store)
     for i in range(len(rows)):
-        r = store.rows[rows[i]]
-        row = first_row(store, 2, WHOLE, r[S], r[P], r[O], r[CONTEXT])
+        r = rows[i]
+        row = first_row(store, 2, WHOLE, all_rows[r, S], all_rows[r, P], all_rows[r, O], all_rows[r, CONTEXT])
         while row != END:
-            if not store.flags[row] & but:
+            if not flags[row] & but:
                 found[i] = True
-            row = np.int64(store.rows[row, LINKS])
+            row = np.int64(all_rows[row, LINKS])
     return found

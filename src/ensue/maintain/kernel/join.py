@@ -5,13 +5,14 @@ given: which premises to look up next, in which index, and which guards to ask o
 are tables (see `plans.py`), so nothing is compiled per rule.
 """
 
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, misc"
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ensue.maintain.kernel import view
+from ensue.maintain.kernel.compiling import compiled, inlined, part
 from ensue.maintain.kernel.facts import doubt, put
 from ensue.maintain.kernel.layout import (
     CONTEXT,
@@ -20,13 +21,15 @@ from ensue.maintain.kernel.layout import (
     FRESH,
     FULL,
     GROUND,
-    LINKS,
+    OBJECT,
+    PREDICATE,
     PROBES,
     QUEUE_HEAD,
     QUEUE_LENGTH,
     QUEUED,
     SOLUTION_COUNT,
     SOLUTIONS_FULL,
+    SUBJECT,
     SUSPECT_COUNT,
     THRESHOLD,
     O,
@@ -53,7 +56,7 @@ from ensue.maintain.kernel.plans import (
     RULE,
     STEPS,
 )
-from ensue.maintain.kernel.tables import first_row
+from ensue.maintain.kernel.tables import first_row, next_row
 
 PUT, DOUBT = 0, 1
 """What is done with a conclusion: the fact holds, or the fact is doubted."""
@@ -64,34 +67,34 @@ _NEVER = np.int64(np.iinfo(np.int64).min)
 _FOREVER = np.int64(np.iinfo(np.int64).max)
 
 
-@njit(cache=True)
+@compiled
 def run(store, plans):
     """Join queued rows until none is left (or an array is full): insertion, semi-naive."""
-    meta = store.meta
+    meta = view.meta(store)
     while meta[QUEUE_LENGTH]:
-        row = np.int64(store.queue[meta[QUEUE_HEAD]])
+        row = np.int64(view.queue(store)[meta[QUEUE_HEAD]])
         derivations, probes, solutions = meta[DERIVATIONS], meta[PROBES], meta[SOLUTION_COUNT]
-        flags = store.flags[row]
-        store.flags[row] &= ~np.uint8(QUEUED | FRESH)
-        _fire(store, plans, row, store.queue_old[meta[QUEUE_HEAD]], PUT)
+        flags = view.flags(store)[row]
+        view.flags(store)[row] &= ~np.uint8(QUEUED | FRESH)
+        _fire(store, plans, row, view.queue_old(store)[meta[QUEUE_HEAD]], PUT)
         if meta[FULL]:  # This row again, when there is room: so its counts must not stay.
             meta[DERIVATIONS], meta[PROBES], meta[SOLUTION_COUNT] = derivations, probes, solutions
-            store.flags[row] |= flags & (QUEUED | FRESH)
+            view.flags(store)[row] |= flags & (QUEUED | FRESH)
             return
         meta[QUEUE_HEAD] += 1
         meta[QUEUE_LENGTH] -= 1
-        if meta[QUEUE_HEAD] == len(store.queue) or not meta[QUEUE_LENGTH]:
+        if meta[QUEUE_HEAD] == len(view.queue(store)) or not meta[QUEUE_LENGTH]:
             meta[QUEUE_HEAD] = 0
 
 
-@njit(cache=True)
+@compiled
 def doubt_consequences(store, plans, start):
     """Doubt what rests on the suspects from `start` on; where it stopped (overdeletion)."""
-    meta = store.meta
+    meta = view.meta(store)
     at = start
     while at < meta[SUSPECT_COUNT]:
         solutions = meta[SOLUTION_COUNT]
-        _fire(store, plans, np.int64(store.suspects[at]), _NEVER, DOUBT)
+        _fire(store, plans, np.int64(view.suspects(store)[at]), _NEVER, DOUBT)
         if meta[FULL]:
             meta[SOLUTION_COUNT] = solutions
             return at
@@ -99,23 +102,24 @@ def doubt_consequences(store, plans, start):
     return at
 
 
-@njit(cache=True)
+@compiled
 def rederive(store, plans, start):
     """Look for derivations of the suspects from `start` on in what is left; where it stopped."""
-    meta = store.meta
+    meta, rows, suspects, backward = view.meta(store), view.rows(store), view.suspects(store), view.backward(plans)
     for at in range(start, meta[SUSPECT_COUNT]):
         solutions = meta[SOLUTION_COUNT]
-        r = store.rows[store.suspects[at]]
-        lo, hi = _listed(plans.backward_starts, r[P])
+        row = suspects[at]
+        s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
+        lo, hi = _listed(view.backward_starts(plans), p)
         for i in range(lo, hi):
-            _fire_plan(store, plans, plans.backward[i], r[S], r[P], r[O], r[CONTEXT], _FOREVER, _NEVER, PUT)
+            _fire_plan(store, plans, backward[i], s, p, o, context, _FOREVER, _NEVER, PUT)
             if meta[FULL]:
                 meta[SOLUTION_COUNT] = solutions
                 return at
     return meta[SUSPECT_COUNT]
 
 
-@njit(cache=True)
+@inlined
 def _listed(starts, predicate):
     """Where the plans for a predicate are: the last entry is for predicates no rule names."""
     if predicate + 2 < len(starts):
@@ -123,111 +127,109 @@ def _listed(starts, predicate):
     return starts[len(starts) - 2], starts[len(starts) - 1]
 
 
-@njit(cache=True)
+@part
 def _fire(store, plans, row, old, action):
-    r = store.rows[row]
-    stamp = store.stamps[row]
-    lo, hi = _listed(plans.forward_starts, r[P])
+    rows, meta, forward = view.rows(store), view.meta(store), view.forward(plans)
+    s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
+    stamp = view.stamps(store)[row]
+    lo, hi = _listed(view.forward_starts(plans), p)
     for i in range(lo, hi):
-        _fire_plan(store, plans, plans.forward[i], r[S], r[P], r[O], r[CONTEXT], stamp, old, action)
-        if store.meta[FULL]:
+        _fire_plan(store, plans, forward[i], s, p, o, context, stamp, old, action)
+        if meta[FULL]:
             return
 
 
-@njit(cache=True)
-def _fire_plan(store, plans, plan_number, s, p, o, context, stamp, old, action):
-    plan = plans.plans[plan_number]
-    if context != 0 and plan[GIVEN_CUT]:
+@part
+def _fire_plan(store, plans, plan, s, p, o, context, stamp, old, action):
+    table, steps, counts = view.plans(plans), view.steps(plans), view.alpha_counts(store)
+    if context != 0 and table[plan, GIVEN_CUT]:
         return
-    if not _bind(store, plan, 0, s, p, o):
+    if not _bind(view.binding(store), table, plan, 0, s, p, o):
         return
-    for j in range(plan[FIRST_STEP], plan[FIRST_STEP] + plan[STEPS]):
-        alpha = plans.steps[j, ALPHA]
-        if alpha >= 0 and store.alpha_counts[alpha, 0] + store.alpha_counts[alpha, 1] == 0:
+    first, count = table[plan, FIRST_STEP], table[plan, STEPS]
+    for j in range(first, first + count):
+        alpha = steps[j, ALPHA]
+        if alpha >= 0 and counts[alpha, 0] + counts[alpha, 1] == 0:
             return  # A premise that nothing matches: this is where most plans end.
-    if not _guarded(store, plans, plan[PLAN_GUARD], plan[PLAN_GUARDS]):
+    if not _guarded(view.binding(store), view.kinds(store), view.guards(plans), table[plan, PLAN_GUARD], table[plan, PLAN_GUARDS]):
         return
-    if plan[STEPS] == 0:
+    if count == 0:
         _conclude(store, plans, plan, context, stamp, action)
     else:
         _join(store, plans, plan, context, stamp, old, action)
 
 
-@njit(cache=True)
-def _bind(store, pattern, mask, s, p, o):
-    """Bind a pattern's variables outside `mask` to a triple; False if a constant differs."""
-    if not mask & 1:
-        if pattern[S] < 0:
-            store.binding[~pattern[S]] = s
-        elif pattern[S] != s:
+@inlined
+def _bind(binding, patterns, k, mask, s, p, o):
+    """Bind the variables of a pattern outside `mask` to a triple; False if a constant differs."""
+    if not mask & SUBJECT:
+        if patterns[k, S] < 0:
+            binding[~patterns[k, S]] = s
+        elif patterns[k, S] != s:
             return False
-    if not mask & 2:
-        if pattern[P] < 0:
-            store.binding[~pattern[P]] = p
-        elif pattern[P] != p:
+    if not mask & PREDICATE:
+        if patterns[k, P] < 0:
+            binding[~patterns[k, P]] = p
+        elif patterns[k, P] != p:
             return False
-    if not mask & 4:
-        if pattern[O] < 0:
-            store.binding[~pattern[O]] = o
-        elif pattern[O] != o:
+    if not mask & OBJECT:
+        if patterns[k, O] < 0:
+            binding[~patterns[k, O]] = o
+        elif patterns[k, O] != o:
             return False
-    same = pattern[REPEATED]
-    return same == 0 or not (
-        (same & 1 and s != p) or (same & 2 and s != o) or (same & 4 and p != o)
-    )
+    same = patterns[k, REPEATED]
+    return same == 0 or not ((same & 1 and s != p) or (same & 2 and s != o) or (same & 4 and p != o))
 
 
-@njit(cache=True)
-def _value(store, slot):
+@inlined
+def _value(binding, slot):
     if slot < 0:
-        return store.binding[~slot]
+        return binding[~slot]
     return slot
 
 
-@njit(cache=True)
-def _guarded(store, plans, first, count):
+@inlined
+def _guarded(binding, kinds, guards, first, count):
     for i in range(first, first + count):
-        guard = plans.guards[i]
-        a = _value(store, guard[1])
-        op = guard[0]
+        op = guards[i, 0]
+        a = _value(binding, guards[i, 1])
         if op == EQUAL or op == NOT_EQUAL:
-            if (a == _value(store, guard[2])) != (op == EQUAL):
+            if (a == _value(binding, guards[i, 2])) != (op == EQUAL):
                 return False
-        elif not op >> store.kinds[a] & 1:
+        elif not op >> kinds[a] & 1:
             return False  # Any other operation is a set of kinds, a bit for each kind that passes.
     return True
 
 
-@njit(cache=True)
+@part
 def _join(store, plans, plan, context, stamp, old, action):
     """Depth first over the steps; `cursor` has the row each step is at, and the stamp so far."""
-    meta, cursor, stamps = store.meta, store.cursor, store.stamps
-    first, last = plan[FIRST_STEP], plan[STEPS] - 1
+    meta, cursor, stamps, rows, flags = view.meta(store), view.cursor(store), view.stamps(store), view.rows(store), view.flags(store)
+    binding, kinds, steps, guards = view.binding(store), view.kinds(store), view.steps(plans), view.guards(plans)
+    first = view.plans(plans)[plan, FIRST_STEP]
+    last = view.plans(plans)[plan, STEPS] - 1
     oldest = max(old, meta[THRESHOLD])
     depth = 0
-    _open(store, plans.steps[first], cursor[0], context)
-    so_far = stamp
+    _open(store, steps, first, 0, context)
     while True:
-        step = plans.steps[first + depth]
+        step = first + depth
         row = cursor[depth, ROW]
         if row == END:
             depth -= 1
             if depth < 0:
                 return
-            _next(store, plans.steps[first + depth], cursor[depth], context)
+            _next(store, steps, first + depth, depth)
             continue
         meta[PROBES] += 1
-        so_far = stamp if depth == 0 else cursor[depth - 1, SO_FAR]
-        r = store.rows[row]
         # A fresh partner will find this row itself when its turn comes. One whose stamp is no higher
         # than the one this row had when last joined cannot raise anything: the minimum was its own.
         if (
             stamps[row] > oldest
-            and not (action == PUT and store.flags[row] & FRESH)
-            and _bind(store, step, step[MASK], r[S], r[P], r[O])
-            and _guarded(store, plans, step[FIRST_GUARD], step[GUARDS])
+            and not (action == PUT and flags[row] & FRESH)
+            and _bind(binding, steps, step, steps[step, MASK], rows[row, S], rows[row, P], rows[row, O])
+            and _guarded(binding, kinds, guards, steps[step, FIRST_GUARD], steps[step, GUARDS])
         ):
-            so_far = min(so_far, stamps[row])
+            so_far = min(stamp if depth == 0 else cursor[depth - 1, SO_FAR], stamps[row])
             if depth == last:
                 _conclude(store, plans, plan, context, so_far, action)
                 if meta[FULL]:
@@ -235,68 +237,66 @@ def _join(store, plans, plan, context, stamp, old, action):
             else:
                 cursor[depth, SO_FAR] = so_far
                 depth += 1
-                _open(store, plans.steps[first + depth], cursor[depth], context)
+                _open(store, steps, first + depth, depth, context)
                 continue
-        _next(store, step, cursor[depth], context)
+        _next(store, steps, step, depth)
 
 
-@njit(cache=True)
-def _open(store, step, cursor, context):
+@part
+def _open(store, steps, step, depth, context):
     """Set a cursor to the first row that a step may match: the context's own, then background."""
+    cursor = view.cursor(store)
     row = np.int64(END)
-    cursor[SIDE] = 0
-    alpha = step[ALPHA]
-    if context != 0 and not step[CUT] and (alpha < 0 or store.alpha_counts[alpha, 0]):
-        row = first_row(
-            store,
-            2 * step[INDEX],
-            step[MASK],
-            _value(store, step[S]),
-            _value(store, step[P]),
-            _value(store, step[O]),
-            context,
-        )
+    cursor[depth, SIDE] = 0
+    alpha = steps[step, ALPHA]
+    if context != 0 and not steps[step, CUT] and (alpha < 0 or view.alpha_counts(store)[alpha, 0]):
+        row = _first(store, steps, step, 0, context)
     if row == END:
-        row = _open_background(store, step, cursor)
-    cursor[ROW] = row
+        row = _open_background(store, steps, step, depth)
+    cursor[depth, ROW] = row
 
 
-@njit(cache=True)
-def _open_background(store, step, cursor):
-    cursor[SIDE] = 1
-    alpha = step[ALPHA]
-    if store.meta[GROUND] == 0 or (alpha >= 0 and store.alpha_counts[alpha, 1] == 0):
+@inlined
+def _open_background(store, steps, step, depth):
+    view.cursor(store)[depth, SIDE] = 1
+    alpha = steps[step, ALPHA]
+    if view.meta(store)[GROUND] == 0 or (alpha >= 0 and view.alpha_counts(store)[alpha, 1] == 0):
         return np.int64(END)
-    return first_row(
-        store,
-        2 * step[INDEX] + 1,
-        step[MASK],
-        _value(store, step[S]),
-        _value(store, step[P]),
-        _value(store, step[O]),
-        0,
+    return _first(store, steps, step, 1, 0)
+
+
+@inlined
+def _first(store, steps, step, side, context):
+    binding = view.binding(store)
+    s, p, o = (
+        _value(binding, steps[step, S]),
+        _value(binding, steps[step, P]),
+        _value(binding, steps[step, O]),
     )
+    return first_row(store, 2 * steps[step, INDEX] + side, steps[step, MASK], s, p, o, context)
 
 
-@njit(cache=True)
-def _next(store, step, cursor, context):
+@inlined
+def _next(store, steps, step, depth):
+    cursor = view.cursor(store)
     row = np.int64(END)
-    if step[INDEX]:
-        row = np.int64(store.rows[cursor[ROW], LINKS + 2 * (step[INDEX] - 1)])
-    if row == END and cursor[SIDE] == 0:
-        row = _open_background(store, step, cursor)
-    cursor[ROW] = row
+    index = steps[step, INDEX]
+    if index:
+        row = next_row(store, index, cursor[depth, ROW])
+    if row == END and cursor[depth, SIDE] == 0:
+        row = _open_background(store, steps, step, depth)
+    cursor[depth, ROW] = row
 
 
-@njit(cache=True)
+@part
 def _conclude(store, plans, plan, context, stamp, action):
-    meta = store.meta
-    if not plan[NATIVE]:
-        _hand_over(store, plan, context, stamp)
+    meta, binding, table, heads = view.meta(store), view.binding(store), view.plans(plans), view.heads(plans)
+    if not table[plan, NATIVE]:
+        _hand_over(store, table[plan, RULE], context, stamp)
         return
-    for i in range(plan[FIRST_HEAD], plan[FIRST_HEAD] + plan[HEADS]):
-        head = plans.heads[i]
-        s, p, o = _value(store, head[S]), _value(store, head[P]), _value(store, head[O])
+    first = table[plan, FIRST_HEAD]
+    for i in range(first, first + table[plan, HEADS]):
+        s, p, o = _value(binding, heads[i, S]), _value(binding, heads[i, P]), _value(binding, heads[i, O])
         meta[DERIVATIONS] += 1
         if action == PUT:
             put(store, plans, context, s, p, o, stamp)
@@ -306,19 +306,17 @@ def _conclude(store, plans, plan, context, stamp, action):
             return
 
 
-@njit(cache=True)
-def _hand_over(store, plan, context, stamp):
+@part
+def _hand_over(store, rule, context, stamp):
     """Write a solution down for Python, which mints nodes and evaluates expressions."""
-    meta = store.meta
+    meta, solutions, binding = view.meta(store), view.solutions(store), view.binding(store)
     at = meta[SOLUTION_COUNT]
-    if at == len(store.solution_stamps):
+    if at == len(view.solution_stamps(store)):
         meta[FULL] = SOLUTIONS_FULL
         return
-    store.solutions[at, 0] = plan[RULE]
-    store.solutions[at, 1] = context
-    for v in range(len(store.binding)):
-        store.solutions[at, 2 + v] = store.binding[v]
-    store.solution_stamps[at] = stamp
+    solutions[at, 0] = rule
+    solutions[at, 1] = context
+    for v in range(len(binding)):
+        solutions[at, 2 + v] = binding[v]
+    view.solution_stamps(store)[at] = stamp
     meta[SOLUTION_COUNT] += 1
-
-

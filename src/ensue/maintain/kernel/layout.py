@@ -4,7 +4,9 @@ A row is a timed fact: subject, predicate, object and context, then the links of
 in, side by side (one cache line), with its stamp in a column of its own. Rows hang in
 
 - two hash tables per index, one for the background and one for everything else: the background is
-  small and stays in the processor's cache. Index 0 finds a fact, the others find what joins;
+  small and stays in the processor's cache. Index 0 finds a fact, the others find what joins. An
+  index that only background is looked up in has its links in `ground_links`, since background comes
+  first and so has the first rows;
 - one list per stamp (a *pane*), which is how expiry finds what has to go without searching.
 
 A table is open addressing over 64-bit slots: 32 bits of the hash, and the row's number plus one.
@@ -48,20 +50,23 @@ ROWS = 0
 FREE, FREE_COUNT = 1, 2
 """The list of rows given back, linked through PANE_NEXT, and its length."""
 ROOM = 3
-"""How many more rows can come before a table or the rows are too full: the hot path's one check."""
-LIVE, GROUND = 4, 5
+"""How many more rows can come before something is too full: the hot path's one check. Two
+registers, the second for the background's tables."""
+LIVE, GROUND = 5, 6
 """Facts outside the background, and in it."""
-THRESHOLD = 6
-FULL = 7
+THRESHOLD = 7
+FULL = 8
 """Which array has to grow before work can go on: one of the names below, or 0."""
-QUEUE_HEAD, QUEUE_LENGTH = 8, 9
-BORN_COUNT, GONE_COUNT, SUSPECT_COUNT, SOLUTION_COUNT = 10, 11, 12, 13
-PANES = 14
-DERIVATIONS, PROBES = 15, 16
-USE_PANES, KEEP_ALL = 17, 18
-REGISTERS = 19
+QUEUE_HEAD, QUEUE_LENGTH = 9, 10
+BORN_COUNT, GONE_COUNT, SUSPECT_COUNT, SOLUTION_COUNT = 11, 12, 13, 14
+PANES = 15
+DERIVATIONS, PROBES = 16, 17
+USE_PANES, KEEP_ALL = 18, 19
+SHARED = 20
+"""How many join indexes all facts hang in; those after them hold background alone."""
+REGISTERS = 21
 
-ROOM_FULL, QUEUE_FULL, BORN_FULL, SUSPECTS_FULL, SOLUTIONS_FULL, PANES_FULL = range(1, 7)
+ROOM_FULL, GROUND_FULL, QUEUE_FULL, BORN_FULL, SUSPECTS_FULL, SOLUTIONS_FULL, PANES_FULL = range(1, 8)
 
 END = -1
 """The end of a linked list."""
@@ -74,6 +79,7 @@ class Store(NamedTuple):
     """Everything the compiled functions read and write."""
 
     rows: Array
+    ground_links: Array
     stamps: Array
     flags: Array
     slots: Array
@@ -96,18 +102,22 @@ class Store(NamedTuple):
     meta: Array
 
 
-PERSISTENT = ("rows", "stamps", "flags", "slots", "tables", "pane_stamps", "pane_heads", "heap")
-"""The arrays that hold facts between steps; the others are scratch that a step needs."""
-
 FULLEST = 0.72
 """The load at which a table grows."""
 _GROWTH = 1.5
 
 
 def new_store(
-    masks: list[int], variables: int, steps: int, alphas: int, *, keep_all: bool = False, panes: bool = True
+    masks: list[int],
+    shared: int,
+    variables: int,
+    steps: int,
+    alphas: int,
+    *,
+    keep_all: bool = False,
+    panes: bool = True,
 ) -> Store:
-    """An empty store with one join index per mask."""
+    """An empty store with one join index per mask, the first `shared` of them for all facts."""
     indexes = [WHOLE, *masks]
     tables = np.zeros((2 * len(indexes), 3), np.int64)
     tables[:, CAPACITY] = 64
@@ -115,9 +125,10 @@ def new_store(
     meta = np.zeros(REGISTERS, np.int64)
     meta[FREE] = END
     meta[THRESHOLD] = np.iinfo(np.int64).min
-    meta[USE_PANES], meta[KEEP_ALL] = panes, keep_all
+    meta[USE_PANES], meta[KEEP_ALL], meta[SHARED] = panes, keep_all, shared
     store = Store(
-        rows=np.zeros((32, LINKS + 2 * len(masks)), np.int32),
+        rows=np.zeros((32, LINKS + 2 * shared), np.int32),
+        ground_links=np.zeros((32, 2 * (len(masks) - shared)), np.int32),
         stamps=np.zeros(32, np.int64),
         flags=np.zeros(32, np.uint8),
         slots=np.zeros(64 * len(tables), np.uint64),
@@ -146,14 +157,23 @@ def new_store(
 def set_room(store: Store) -> None:
     """Count how many rows can still come before something has to grow."""
     meta, tables = store.meta, store.tables
-    in_tables = int(np.min((tables[:, CAPACITY] * FULLEST).astype(np.int64) - tables[:, USED]))
+    in_tables = (tables[:, CAPACITY] * FULLEST).astype(np.int64) - tables[:, USED]
     in_rows = len(store.rows) - int(meta[ROWS]) + int(meta[FREE_COUNT])
-    meta[ROOM] = max(0, min(in_tables, in_rows))
+    for side in (0, 1):
+        in_side = in_tables[side::2][: _indexes(store, side)]
+        meta[ROOM + side] = max(0, min(int(in_side.min()), in_rows))
+
+
+def _indexes(store: Store, side: int) -> int:
+    """How many indexes a side uses, the one for whole facts included."""
+    return len(store.masks) if side else 1 + int(store.meta[SHARED])
 
 
 def bytes_of(store: Store) -> int:
-    """What the facts and all their indexes take."""
-    return sum(int(getattr(store, name).nbytes) for name in PERSISTENT)
+    """What the facts and all their indexes take. Rows never written to take no memory yet."""
+    per_row = sum(array.strides[0] for array in (store.rows, store.stamps, store.flags))
+    whole = (store.ground_links, store.slots, store.tables, store.pane_stamps, store.pane_heads, store.heap)
+    return int(store.meta[ROWS]) * per_row + sum(int(array.nbytes) for array in whole)
 
 
 def grown(array: Array, size: int, fill: int = 0) -> Array:
@@ -168,19 +188,22 @@ def _blank(array: Array, size: int) -> Array:
     return np.zeros((size, *array.shape[1:]), array.dtype)
 
 
-def grow_rows(store: Store) -> Store:
+def grow_rows(store: Store, side: int) -> Store:
     """Half as many rows again."""
     size = int(len(store.rows) * _GROWTH)
+    if side:
+        store = store._replace(ground_links=grown(store.ground_links, size))
     return store._replace(
         rows=grown(store.rows, size), stamps=grown(store.stamps, size), flags=grown(store.flags, size)
     )
 
 
-def new_tables(store: Store) -> tuple[Array, Array]:
-    """Empty tables and slots in which every table that is filling up has half as much room again."""
+def new_tables(store: Store, side: int) -> tuple[Array, Array]:
+    """Empty tables and slots; those of one side have room for an eighth of the rows and more."""
     tables = store.tables.copy()
-    crowded = tables[:, USED] > 0.5 * tables[:, CAPACITY]
-    wanted = np.maximum(tables[:, USED] * _GROWTH / FULLEST, tables[:, CAPACITY])
-    tables[:, CAPACITY] = np.where(crowded, wanted, tables[:, CAPACITY]).astype(np.int64)
+    need = len(store.rows) // 8
+    for table in tables[side :: 2][: _indexes(store, side)]:
+        if table[CAPACITY] * FULLEST - table[USED] <= need:
+            table[CAPACITY] = int((table[USED] * 1.25 + 1.5 * need) / FULLEST)
     tables[:, OFFSET] = np.concatenate(([0], np.cumsum(tables[:-1, CAPACITY])))
     return tables, np.zeros(int(tables[:, CAPACITY].sum()), np.uint64)

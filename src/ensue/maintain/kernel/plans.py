@@ -67,6 +67,9 @@ class PlanSet:
 
     tables: Plans
     masks: list[int]
+    """The indexes that facts outside the background need; then those that background alone needs."""
+    shared: int
+    """How many the former are."""
     variables: int
     steps: int
 
@@ -77,6 +80,7 @@ class _Draft:
 
     keep_all: bool
     masks: list[int]
+    ground_masks: list[int]
     alphas: list[Triple]
     statistics: Statistics
     plans: list[list[int]] = field(default_factory=list)
@@ -84,13 +88,14 @@ class _Draft:
     guards: list[tuple[int, int, int]] = field(default_factory=list)
     heads: list[Triple] = field(default_factory=list)
 
-    def index(self, mask: int) -> int:
-        """The number of the index for a mask. A whole fact is found without one, unless kept often."""
-        if mask == WHOLE and not self.keep_all:
-            return 0
-        if mask not in self.masks:
-            self.masks.append(mask)
-        return 1 + self.masks.index(mask)
+    def want_index(self, mask: int, *, ground: bool) -> None:
+        """Note that an index is needed, be it for the background alone.
+
+        A whole fact is found without a join index, unless facts are kept more than once.
+        """
+        listed = self.ground_masks if ground else self.masks
+        if mask not in listed and (mask != WHOLE or self.keep_all):
+            listed.append(mask)
 
 
 class Statistics:
@@ -117,7 +122,7 @@ class Statistics:
                 rows = rows[rows[:, position] == constant]
         bound = [k for k in range(3) if mask >> k & 1 and constants[k] < 0]
         if not len(rows):  # Nothing known: it may be what the stream brings, so expect much.
-            return float(10 ** (4 - 2 * len(bound)))
+            return float(10 ** (5 - len(bound)))
         if not bound:
             return float(len(rows))
         return len(rows) / len(np.unique(rows[:, bound], axis=0))
@@ -126,7 +131,7 @@ class Statistics:
 def make_plans(program: Program, background: Array, *, keep_all: bool, masks: Iterable[int] = ()) -> PlanSet:
     """Plans for every way in which a rule can fire; `masks` are indexes wanted in any case."""
     first_masks = [*([WHOLE] if keep_all else []), *masks]
-    draft = _Draft(keep_all, first_masks, _alphas(program), Statistics(background))
+    draft = _Draft(keep_all, first_masks, [], _alphas(program), Statistics(background))
     forward: list[tuple[int, int]] = []
     backward: list[tuple[int, int]] = []
     for number, rule in enumerate(program.rules):
@@ -138,9 +143,20 @@ def make_plans(program: Program, background: Array, *, keep_all: bool, masks: It
         for conclusion in rule.conclusions:
             backward.append((conclusion[1], len(draft.plans)))
             _write_plan(draft, number, rule, conclusion, first_head, skip=None)
+    _number_indexes(draft)
     variables = max((rule.variables for rule in program.rules), default=0)
     most_steps = max((len(rule.premises) for rule in program.rules), default=0)
-    return PlanSet(_tables(draft, forward, backward), draft.masks, variables, most_steps)
+    all_masks = draft.masks + draft.ground_masks
+    return PlanSet(_tables(draft, forward, backward), all_masks, len(draft.masks), variables, most_steps)
+
+
+def _number_indexes(draft: _Draft) -> None:
+    """The background's own indexes come after those that all facts hang in."""
+    draft.ground_masks = [mask for mask in draft.ground_masks if mask not in draft.masks]
+    listed = draft.masks + draft.ground_masks
+    for step in draft.steps:
+        whole = step[MASK] == WHOLE and not draft.keep_all
+        step[INDEX] = 0 if whole else 1 + listed.index(step[MASK])
 
 
 def _tables(draft: _Draft, forward: list[tuple[int, int]], backward: list[tuple[int, int]]) -> Plans:
@@ -193,9 +209,9 @@ def _write_plan(
     first_step = len(draft.steps)
     waiting = [k for k in range(len(rule.premises)) if k != skip]
     while waiting:
-        k = min(waiting, key=lambda k: draft.statistics.matches(rule.premises[k], _bound_mask(rule.premises[k], bound)))
+        k = min(waiting, key=lambda k: _cost(draft, rule, k, bound))
         waiting.remove(k)
-        _write_step(draft, rule, k, bound, pending)
+        _write_step(draft, rule, k, bound, pending, ground=skip is not None and rule.cut[skip])
     native = all(_is_native(condition, rule) for condition in rule.conditions)
     draft.plans.append(
         [
@@ -213,8 +229,21 @@ def _write_plan(
     )
 
 
+def _cost(draft: _Draft, rule: CompiledRule, k: int, bound: set[int]) -> tuple[bool, bool, float]:
+    """What matching a premise next would cost: connected ones first, then cut, then by statistics."""
+    mask = _bound_mask(rule.premises[k], bound)
+    connected = mask == WHOLE or any(~slot in bound for slot in rule.premises[k])
+    return not connected, not rule.cut[k], draft.statistics.matches(rule.premises[k], mask)
+
+
 def _write_step(
-    draft: _Draft, rule: CompiledRule, k: int, bound: set[int], pending: list[tuple[int, int, int]]
+    draft: _Draft,
+    rule: CompiledRule,
+    k: int,
+    bound: set[int],
+    pending: list[tuple[int, int, int]],
+    *,
+    ground: bool,
 ) -> None:
     premise = rule.premises[k]
     mask = _bound_mask(premise, bound)
@@ -222,8 +251,9 @@ def _write_step(
     guards = _take_guards(draft, pending, bound)
     alpha = tuple(slot if slot >= 0 else -1 for slot in premise)
     number = draft.alphas.index((alpha[0], alpha[1], alpha[2])) if premise[1] >= 0 else -1
-    index = draft.index(mask)
-    draft.steps.append([*premise, _repeated(premise, mask), mask, index, int(rule.cut[k]), number, *guards])
+    draft.want_index(mask, ground=ground or rule.cut[k])
+    unnumbered = 0
+    draft.steps.append([*premise, _repeated(premise, mask), mask, unnumbered, int(rule.cut[k]), number, *guards])
 
 
 def _bound_mask(pattern: Triple, bound: set[int]) -> int:

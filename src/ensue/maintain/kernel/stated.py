@@ -1,19 +1,20 @@
 """What is stated, and until when, in a column beside the rows: for facts without stamps. Compiled."""
 
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, misc"
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ensue.maintain.kernel import view
+from ensue.maintain.kernel.compiling import allocating, compiled
 from ensue.maintain.kernel.layout import CONTEXT, DEAD, END, ROWS, WHOLE, O, P, S
 from ensue.maintain.kernel.tables import first_row
 
 _NEVER = np.int64(np.iinfo(np.int64).min)
 
 
-@njit(cache=True)
+@compiled
 def state(store, stated, context, s, p, o, stamp):
     """Note that facts that are there are stated until these stamps."""
     for i in range(len(stamp)):
@@ -22,7 +23,7 @@ def state(store, stated, context, s, p, o, stamp):
             stated[row] = stamp[i]
 
 
-@njit(cache=True)
+@allocating
 def unstated(store, stated, context, s, p, o, threshold):
     """The rows of those facts that were stated until `threshold` at the latest; now they are not."""
     rows = np.empty(len(s), np.int64)
@@ -36,18 +37,19 @@ def unstated(store, stated, context, s, p, o, threshold):
     return rows[:count]
 
 
-@njit(cache=True)
+@allocating
 def absent(store, other, ground):
     """The rows outside the background whose facts neither `other` nor the background of `ground` has."""
-    rows = np.empty(store.meta[ROWS], np.int64)
+    rows = np.empty(view.meta(store)[ROWS], np.int64)
     count = 0
-    for row in range(store.meta[ROWS]):
-        r = store.rows[row]
-        if r[CONTEXT] <= 0 or store.flags[row] & DEAD:
+    table, flags = view.rows(store), view.flags(store)
+    for row in range(view.meta(store)[ROWS]):
+        s, p, o, context = table[row, S], table[row, P], table[row, O], table[row, CONTEXT]
+        if context <= 0 or flags[row] & DEAD:
             continue
-        if first_row(other, 0, WHOLE, r[S], r[P], r[O], r[CONTEXT]) != END:
+        if first_row(other, 0, WHOLE, s, p, o, context) != END:
             continue
-        if first_row(ground, 1, WHOLE, r[S], r[P], r[O], 0) == END:
+        if first_row(ground, 1, WHOLE, s, p, o, 0) == END:
             rows[count] = row
             count += 1
     return rows[:count]

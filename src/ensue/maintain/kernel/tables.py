@@ -3,16 +3,20 @@
 Linear probing with the hash's upper half beside the row's number, so a look-up touches a row only
 when it is almost certainly the right one; removal shifts back what follows, so there are no
 tombstones and a table does not wear out however long the stream is.
+
+Functions take the arrays they need into local names first and index them with plain numbers: numba
+makes an object of each view of a row.
 """
 
 # The compiled functions are typed by numba from their arguments.
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, misc"
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ensue.maintain.kernel import view
+from ensue.maintain.kernel.compiling import compiled, inlined, part
 from ensue.maintain.kernel.layout import (
     CAPACITY,
     CONTEXT,
@@ -28,6 +32,7 @@ from ensue.maintain.kernel.layout import (
     PANES,
     PREDICATE,
     ROWS,
+    SHARED,
     SUBJECT,
     USED,
     WHOLE,
@@ -47,7 +52,7 @@ _FREE_SLOT = np.uint64(0)
 _PANE_SALT = np.uint64(0xA0761D6478BD642F)
 
 
-@njit(cache=True)
+@inlined
 def hash_key(mask, s, p, o, context):
     """Thirty-two bits of hash over the positions in `mask`, and the context."""
     h = np.uint64(context) * _D
@@ -62,39 +67,43 @@ def hash_key(mask, s, p, o, context):
     return h >> _HALF
 
 
-@njit(cache=True)
+@inlined
 def _home(h, capacity):
     return np.int64((h * np.uint64(capacity)) >> _HALF)
 
 
-@njit(cache=True)
+@inlined
 def row_in(slot):
     """The row that a slot holds."""
     return np.int64(slot & _LOW) - 1
 
 
-@njit(cache=True)
+@inlined
 def _slot(h, row):
     return (h << _HALF) | np.uint64(row + 1)
 
 
-@njit(cache=True)
+@inlined
 def locate(store, table, mask, h, s, p, o, context):
     """Where the key is in a table: the slot's position, or `~position` of the slot for it."""
-    offset = store.tables[table, OFFSET]
-    capacity = store.tables[table, CAPACITY]
+    tables = view.tables(store)
+    return _probe(view.rows(store), view.slots(store), tables[table, OFFSET], tables[table, CAPACITY], mask, h, s, p, o, context)
+
+
+@part
+def _probe(rows, slots, offset, capacity, mask, h, s, p, o, context):
     at = _home(h, capacity)
     while True:
-        slot = store.slots[offset + at]
+        slot = slots[offset + at]
         if slot == _FREE_SLOT:
             return ~(offset + at)
         if slot >> _HALF == h:
             row = row_in(slot)
             if (
-                store.rows[row, CONTEXT] == context
-                and (not mask & SUBJECT or store.rows[row, S] == s)
-                and (not mask & PREDICATE or store.rows[row, P] == p)
-                and (not mask & OBJECT or store.rows[row, O] == o)
+                rows[row, CONTEXT] == context
+                and (not mask & SUBJECT or rows[row, S] == s)
+                and (not mask & PREDICATE or rows[row, P] == p)
+                and (not mask & OBJECT or rows[row, O] == o)
             ):
                 return offset + at
         at += 1
@@ -102,138 +111,159 @@ def locate(store, table, mask, h, s, p, o, context):
             at = 0
 
 
-@njit(cache=True)
+@part
 def locate_stamped(store, h, s, p, o, context, stamp):
     """Like `locate` for a whole fact, where each stamp makes a fact of its own (keep-all)."""
-    offset = store.tables[0, OFFSET]
-    capacity = store.tables[0, CAPACITY]
+    rows, slots, stamps = view.rows(store), view.slots(store), view.stamps(store)
+    offset, capacity = view.tables(store)[0, OFFSET], view.tables(store)[0, CAPACITY]
     at = _home(h, capacity)
     while True:
-        slot = store.slots[offset + at]
+        slot = slots[offset + at]
         if slot == _FREE_SLOT:
             return ~(offset + at)
         if slot >> _HALF == h:
             row = row_in(slot)
-            r = store.rows[row]
-            if r[S] == s and r[P] == p and r[O] == o and r[CONTEXT] == context and store.stamps[row] == stamp:
+            same = rows[row, S] == s and rows[row, P] == p and rows[row, O] == o
+            if same and rows[row, CONTEXT] == context and stamps[row] == stamp:
                 return offset + at
         at += 1
         if at == capacity:
             at = 0
 
 
-@njit(cache=True)
+@inlined
 def first_row(store, table, mask, s, p, o, context):
     """The first row with this key, or END."""
     at = locate(store, table, mask, hash_key(mask, s, p, o, context), s, p, o, context)
     if at < 0:
         return np.int64(END)
-    return row_in(store.slots[at])
+    return row_in(view.slots(store)[at])
 
 
-@njit(cache=True)
+@inlined
 def fill_slot(store, table, at, h, row):
     """Put a row into the free slot at `~at`."""
-    store.slots[~at] = _slot(h, row)
-    store.tables[table, USED] += 1
+    view.slots(store)[~at] = _slot(h, row)
+    view.tables(store)[table, USED] += 1
 
 
-@njit(cache=True)
-def _find_slot_of(store, table, h, row):
-    offset = store.tables[table, OFFSET]
-    capacity = store.tables[table, CAPACITY]
+@inlined
+def _find_slot_of(slots, offset, capacity, h, row):
     wanted = _slot(h, row)
     at = _home(h, capacity)
-    while store.slots[offset + at] != wanted:
+    while slots[offset + at] != wanted:
         at += 1
         if at == capacity:
             at = 0
     return at
 
 
-@njit(cache=True)
-def _empty_slot(store, table, hole):
+@part
+def _empty_slot(slots, offset, capacity, hole):
     """Take a slot out and shift back those behind it that may move nearer to their home."""
-    offset = store.tables[table, OFFSET]
-    capacity = store.tables[table, CAPACITY]
     at = hole
     while True:
         at += 1
         if at == capacity:
             at = 0
-        slot = store.slots[offset + at]
+        slot = slots[offset + at]
         if slot == _FREE_SLOT:
             break
         home = _home(slot >> _HALF, capacity)
         from_home = at - home if at >= home else at - home + capacity
         from_hole = at - hole if at >= hole else at - hole + capacity
         if from_home >= from_hole:
-            store.slots[offset + hole] = slot
+            slots[offset + hole] = slot
             hole = at
-    store.slots[offset + hole] = _FREE_SLOT
-    store.tables[table, USED] -= 1
+    slots[offset + hole] = _FREE_SLOT
 
 
-@njit(cache=True)
+@part
 def link(store, side, row):
-    """Hang a row into every join index, at the front; `side` is 1 for the background, else 0."""
-    r = store.rows[row]
-    for k in range(1, len(store.masks)):
-        mask = store.masks[k]
+    """Hang a row into its join indexes, at the front; `side` is 1 for the background, else 0."""
+    rows, slots, tables, masks = view.rows(store), view.slots(store), view.tables(store), view.masks(store)
+    shared = view.meta(store)[SHARED]
+    s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
+    for k in range(1, len(masks) if side else shared + 1):
+        mask = masks[k]
         table = 2 * k + side
-        h = hash_key(mask, r[S], r[P], r[O], r[CONTEXT])
-        at = locate(store, table, mask, h, r[S], r[P], r[O], r[CONTEXT])
-        links = LINKS + 2 * (k - 1)
-        r[links + 1] = END
+        h = hash_key(mask, s, p, o, context)
+        at = _probe(rows, slots, tables[table, OFFSET], tables[table, CAPACITY], mask, h, s, p, o, context)
+        head = np.int64(END)
         if at < 0:
-            r[links] = END
-            fill_slot(store, table, at, h, row)
+            at = ~at
+            tables[table, USED] += 1
         else:
-            head = row_in(store.slots[at])
-            r[links] = head
-            store.rows[head, links + 1] = row
-            store.slots[at] = _slot(h, row)
+            head = row_in(slots[at])
+        slots[at] = _slot(h, row)
+        if k <= shared:
+            _push(rows, LINKS + 2 * (k - 1), row, head)
+        else:
+            _push(view.ground_links(store), 2 * (k - 1 - shared), row, head)
 
 
-@njit(cache=True)
+@inlined
+def _push(links, column, row, head):
+    links[row, column] = head
+    links[row, column + 1] = END
+    if head != END:
+        links[head, column + 1] = row
+
+
+@inlined
+def next_row(store, index, row):
+    """The row after this one in the list of a join index, or END."""
+    shared = view.meta(store)[SHARED]
+    if index <= shared:
+        return np.int64(view.rows(store)[row, LINKS + 2 * (index - 1)])
+    return np.int64(view.ground_links(store)[row, 2 * (index - 1 - shared)])
+
+
+@part
 def unlink(store, row):
     """Take a row that is not background out of every index."""
-    r = store.rows[row]
-    for k in range(1, len(store.masks)):
+    rows, slots, tables, masks = view.rows(store), view.slots(store), view.tables(store), view.masks(store)
+    s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
+    for k in range(1, view.meta(store)[SHARED] + 1):
         links = LINKS + 2 * (k - 1)
-        following, before = r[links], r[links + 1]
+        following, before = rows[row, links], rows[row, links + 1]
         if following != END:
-            store.rows[following, links + 1] = before
+            rows[following, links + 1] = before
         if before != END:
-            store.rows[before, links] = following
+            rows[before, links] = following
             continue
-        h = hash_key(store.masks[k], r[S], r[P], r[O], r[CONTEXT])
-        at = _find_slot_of(store, 2 * k, h, row)
+        offset, capacity = tables[2 * k, OFFSET], tables[2 * k, CAPACITY]
+        h = hash_key(masks[k], s, p, o, context)
+        at = _find_slot_of(slots, offset, capacity, h, row)
         if following != END:
-            store.slots[store.tables[2 * k, OFFSET] + at] = _slot(h, following)
+            slots[offset + at] = _slot(h, following)
         else:
-            _empty_slot(store, 2 * k, at)
-    h = fact_hash(store, r[S], r[P], r[O], r[CONTEXT], store.stamps[row])
-    _empty_slot(store, 0, _find_slot_of(store, 0, h, row))
+            _empty_slot(slots, offset, capacity, at)
+            tables[2 * k, USED] -= 1
+    offset, capacity = tables[0, OFFSET], tables[0, CAPACITY]
+    h = fact_hash(store, s, p, o, context, view.stamps(store)[row])
+    _empty_slot(slots, offset, capacity, _find_slot_of(slots, offset, capacity, h, row))
+    tables[0, USED] -= 1
 
 
-@njit(cache=True)
+@inlined
 def fact_hash(store, s, p, o, context, stamp):
     """The hash under which index 0 has a fact."""
     h = hash_key(WHOLE, s, p, o, context)
-    if store.meta[KEEP_ALL]:
+    if view.meta(store)[KEEP_ALL]:
         h = (h ^ (np.uint64(stamp) * _A) >> _HALF) & _LOW
     return h
 
 
-@njit(cache=True)
+@compiled
 def rebuild_tables(store, tables, slots):
     """Fill new tables with the heads of the old: their rows hang together as they are."""
+    old_slots, old_tables = view.slots(store), view.tables(store)
     for table in range(len(tables)):
-        old = store.tables[table, OFFSET]
+        old = old_tables[table, OFFSET]
         offset, capacity = tables[table, OFFSET], tables[table, CAPACITY]
-        for at in range(store.tables[table, CAPACITY]):
-            slot = store.slots[old + at]
+        for at in range(old_tables[table, CAPACITY]):
+            slot = old_slots[old + at]
             if slot != _FREE_SLOT:
                 to = _home(slot >> _HALF, capacity)
                 while slots[offset + to] != _FREE_SLOT:
@@ -243,13 +273,13 @@ def rebuild_tables(store, tables, slots):
                 slots[offset + to] = slot
 
 
-@njit(cache=True)
+@inlined
 def take_row(store):
     """A row to write to: one that was given back, or a blank one."""
-    meta = store.meta
+    meta = view.meta(store)
     row = meta[FREE]
     if row != END:
-        meta[FREE] = store.rows[row, PANE_NEXT]
+        meta[FREE] = view.rows(store)[row, PANE_NEXT]
         meta[FREE_COUNT] -= 1
         return row
     row = meta[ROWS]
@@ -257,131 +287,138 @@ def take_row(store):
     return row
 
 
-@njit(cache=True)
+@part
 def give_row(store, row):
     """Give a row back. No context has the number -1, so a free row is never read as a fact."""
-    store.rows[row, CONTEXT] = -1
-    store.rows[row, PANE_NEXT] = store.meta[FREE]
-    store.meta[FREE] = row
-    store.meta[FREE_COUNT] += 1
-    store.flags[row] = 0
+    view.rows(store)[row, CONTEXT] = -1
+    view.rows(store)[row, PANE_NEXT] = view.meta(store)[FREE]
+    view.meta(store)[FREE] = row
+    view.meta(store)[FREE_COUNT] += 1
+    view.flags(store)[row] = 0
 
 
-@njit(cache=True)
+@inlined
 def _pane_home(stamp, capacity):
     h = np.uint64(stamp) * _PANE_SALT
     return _home(h >> _HALF, capacity)
 
 
-@njit(cache=True)
+@part
 def _locate_pane(store, stamp):
-    capacity = len(store.pane_stamps)
+    pane_stamps, pane_heads = view.pane_stamps(store), view.pane_heads(store)
+    capacity = len(pane_stamps)
     at = _pane_home(stamp, capacity)
-    while store.pane_heads[at] != END and store.pane_stamps[at] != stamp:
+    while pane_heads[at] != END and pane_stamps[at] != stamp:
         at += 1
         if at == capacity:
             at = 0
     return at
 
 
-@njit(cache=True)
+@inlined
 def panes_are_full(store):
     """Whether a pane more would crowd the table of panes."""
-    return 2 * store.meta[PANES] >= len(store.pane_stamps)
+    return 2 * view.meta(store)[PANES] >= len(view.pane_stamps(store))
 
 
-@njit(cache=True)
+@part
 def hang_in_pane(store, row):
     """Hang a row into the pane of its stamp; a new stamp goes onto the heap of stamps."""
-    stamp = store.stamps[row]
+    stamp = view.stamps(store)[row]
     at = _locate_pane(store, stamp)
-    if store.pane_heads[at] == END:
-        store.pane_stamps[at] = stamp
+    if view.pane_heads(store)[at] == END:
+        view.pane_stamps(store)[at] = stamp
         _push_stamp(store, stamp)
-    store.rows[row, PANE_NEXT] = store.pane_heads[at]
-    store.pane_heads[at] = row
-    store.flags[row] |= HANGING
+    view.rows(store)[row, PANE_NEXT] = view.pane_heads(store)[at]
+    view.pane_heads(store)[at] = row
+    view.flags(store)[row] |= HANGING
 
 
-@njit(cache=True)
+@part
 def put_pane_back(store, stamp, first):
     """Put back what is left of a pane that `take_oldest_pane` took."""
     at = _locate_pane(store, stamp)
-    store.pane_stamps[at] = stamp
-    store.pane_heads[at] = first
+    view.pane_stamps(store)[at] = stamp
+    view.pane_heads(store)[at] = first
     _push_stamp(store, stamp)
 
 
-@njit(cache=True)
+@part
 def _push_stamp(store, stamp):
-    at = store.meta[PANES]
-    store.meta[PANES] += 1
+    heap = view.heap(store)
+    at = view.meta(store)[PANES]
+    view.meta(store)[PANES] += 1
     while at > 0:
         parent = (at - 1) >> 1
-        if store.heap[parent] <= stamp:
+        if heap[parent] <= stamp:
             break
-        store.heap[at] = store.heap[parent]
+        heap[at] = heap[parent]
         at = parent
-    store.heap[at] = stamp
+    heap[at] = stamp
 
 
-@njit(cache=True)
+@part
 def take_oldest_pane(store):
     """Remove the pane with the smallest stamp; the first of its rows."""
-    stamp = store.heap[0]
-    store.meta[PANES] -= 1
-    count = store.meta[PANES]
-    last = store.heap[count]
+    stamp = view.heap(store)[0]
+    view.meta(store)[PANES] -= 1
+    _sift_down(view.heap(store), view.meta(store)[PANES])
+    hole = _locate_pane(store, stamp)
+    first = np.int64(view.pane_heads(store)[hole])
+    _empty_pane(view.pane_stamps(store), view.pane_heads(store), hole)
+    return first
+
+
+@part
+def _sift_down(heap, count):
+    """Put the last stamp of the heap where the first was, and down to its place."""
+    last = heap[count]
     at = 0
     while True:
         child = 2 * at + 1
         if child >= count:
             break
-        if child + 1 < count and store.heap[child + 1] < store.heap[child]:
+        if child + 1 < count and heap[child + 1] < heap[child]:
             child += 1
-        if store.heap[child] >= last:
+        if heap[child] >= last:
             break
-        store.heap[at] = store.heap[child]
+        heap[at] = heap[child]
         at = child
-    store.heap[at] = last
-    hole = _locate_pane(store, stamp)
-    first = np.int64(store.pane_heads[hole])
-    _empty_pane(store, hole)
-    return first
+    heap[at] = last
 
 
-@njit(cache=True)
-def _empty_pane(store, hole):
-    capacity = len(store.pane_stamps)
+@part
+def _empty_pane(pane_stamps, pane_heads, hole):
+    capacity = len(pane_stamps)
     at = hole
     while True:
         at += 1
         if at == capacity:
             at = 0
-        if store.pane_heads[at] == END:
+        if pane_heads[at] == END:
             break
-        home = _pane_home(store.pane_stamps[at], capacity)
+        home = _pane_home(pane_stamps[at], capacity)
         from_home = at - home if at >= home else at - home + capacity
         from_hole = at - hole if at >= hole else at - hole + capacity
         if from_home >= from_hole:
-            store.pane_stamps[hole] = store.pane_stamps[at]
-            store.pane_heads[hole] = store.pane_heads[at]
+            pane_stamps[hole] = pane_stamps[at]
+            pane_heads[hole] = pane_heads[at]
             hole = at
-    store.pane_heads[hole] = END
+    pane_heads[hole] = END
 
 
-@njit(cache=True)
+@compiled
 def rebuild_panes(store, pane_stamps, pane_heads):
     """Move the panes into larger arrays."""
     capacity = len(pane_stamps)
-    for old in range(len(store.pane_stamps)):
-        if store.pane_heads[old] != END:
-            at = _pane_home(store.pane_stamps[old], capacity)
+    for old in range(len(view.pane_stamps(store))):
+        if view.pane_heads(store)[old] != END:
+            at = _pane_home(view.pane_stamps(store)[old], capacity)
             while pane_heads[at] != END:
                 at += 1
                 if at == capacity:
                     at = 0
-            pane_stamps[at] = store.pane_stamps[old]
-            pane_heads[at] = store.pane_heads[old]
+            pane_stamps[at] = view.pane_stamps(store)[old]
+            pane_heads[at] = view.pane_heads(store)[old]
 
 

@@ -33,7 +33,7 @@ _ALWAYS = "notExistSomeValuesFromRestriction"
 
 @dataclass(slots=True)
 class Waiting:
-    """The early tests of a rule that have not found their place yet: by name, and variables or terms."""
+    """The early tests of a rule that have not found their place yet, with slots for arguments."""
 
     tests: list[tuple[str, tuple[int, ...]]]
 
@@ -43,7 +43,7 @@ class Waiting:
         They are asked before a join, because they leave few facts. Tests of a term's kind leave many,
         and are not worth an index of their own.
         """
-        own = [test for test in self.tests if len(test[1]) == 2 and all(slot in premise for slot in test[1])]
+        own = [test for test in self.tests if len(test[1]) == 2 and set(test[1]) <= set(premise)]
         self.tests = [test for test in self.tests if test not in own]
         return tuple((name, tuple(premise.index(slot) for slot in args)) for name, args in own)
 
@@ -67,9 +67,11 @@ def premise_tests(rule: CompiledRule) -> list[PremiseTests]:
 
 def _is_early(compiled: CompiledCondition, rule: CompiledRule) -> bool:
     condition = compiled.condition
-    if not isinstance(condition, Guard | Bind) or any(slot < 0 and ~slot >= rule.body_variables for slot in compiled.args):
+    if any(slot < 0 and ~slot >= rule.body_variables for slot in compiled.args):
         return False
-    return condition.name in _KINDS or (isinstance(condition, Guard) and condition.name in ("equal", "notEqual", _ALWAYS))
+    if isinstance(condition, Guard):
+        return condition.name in _KINDS or condition.name in ("equal", "notEqual", _ALWAYS)
+    return isinstance(condition, Bind) and condition.name in _KINDS
 
 
 def all_of(tests: Tests, dictionary: Dictionary) -> Test | None:

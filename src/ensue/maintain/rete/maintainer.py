@@ -7,10 +7,11 @@ from itertools import chain
 
 from ensue.dictionary import Dictionary
 from ensue.maintain.base import LoggedMaintainer, check_stream_copies, check_threshold
-from ensue.maintain.program import UNBOUND, conclude
+from ensue.maintain.program import UNBOUND, Binding, CompiledRule, conclude
 from ensue.maintain.rete.memory import Memory
 from ensue.maintain.rete.network import Network
-from ensue.maintain.rete.retraction import Rederivation, overdelete
+from ensue.maintain.rete.retraction import overdelete, rederive
+from ensue.maintain.rete.search import Search
 from ensue.maintain.rete.walk import GroundInsertion, Insertion
 from ensue.maintain.snapshot import Snapshot
 from ensue.model import BACKGROUND, FOREVER, NEVER, Change, Copies, Facts, Triple
@@ -43,6 +44,8 @@ class Rete(LoggedMaintainer):
 
     def __init__(self, rules: RuleSet, dictionary: Dictionary) -> None:
         super().__init__(rules, dictionary)
+        self.renewed = Facts.of(())
+        """What held before the last step and got a fresher stamp in it: for who passes facts on."""
         self._threshold = NEVER
         self._derivations = 0
         self._network: Network | None = None
@@ -82,15 +85,17 @@ class Rete(LoggedMaintainer):
         self._log.expire(threshold)
         inserted: list[Row] = []
         deleted: list[Row] = []
+        renewed: list[Row] = []
         for context, memory in list(self._contexts.items()):
             memory.expire(threshold)
+            renewed += [(context, *triple, memory.facts[triple].stamp) for triple in memory.renewed()]
             inserted += [(context, *triple, memory.facts[triple].stamp) for triple in memory.fresh]
             lost = (item for item in memory.gone.items() if item[0] not in self._background.facts)
             deleted += [(context, *triple, stamp) for triple, stamp in lost]
-            memory.fresh.clear()
-            memory.gone.clear()
+            memory.end_step()
             if not memory.facts:
                 del self._contexts[context]
+        self.renewed = Facts.of(renewed)
         return Change(Facts.of(inserted), Facts.of(deleted))
 
     def closure(self, context: int, threshold: int | None = None) -> Facts:
@@ -100,6 +105,15 @@ class Rete(LoggedMaintainer):
         limit = self._threshold if threshold is None else max(threshold, self._threshold)
         facts = memory.facts.values() if memory is not None else ()
         return Facts.of((context, *fact.values, fact.stamp) for fact in facts if fact.stamp > limit)
+
+    def matches(self, rule: CompiledRule, context: int) -> Iterator[tuple[Binding, int]]:
+        """Every way to match a rule's body in a context, with its stamp; conditions are not asked.
+
+        The rule need not be one of the regime's: this is how simple queries are answered.
+        """
+        network = self._settle()
+        memory = self._contexts.get(context) or Memory(network)
+        return Search(memory, self._background).bodies(rule, [UNBOUND] * rule.variables)
 
     def used_terms(self) -> Iterable[Iterable[int]]:
         """The columns of integers still in use. What tokens hold, facts hold too."""
@@ -116,7 +130,7 @@ class Rete(LoggedMaintainer):
         self._before.clear()
         self._settle()
         for memory in self._contexts.values():
-            memory.fresh.clear()
+            memory.end_step()
 
     def statistics(self) -> dict[str, int]:
         """Counters: nodes, tokens, facts (of contexts and of the background), derivations, copies."""
@@ -204,11 +218,13 @@ class Rete(LoggedMaintainer):
         memory = self._contexts.get(context)
         if memory is None:
             return
-        log = self._log
-        fallen = overdelete(memory, self._background, retracted, lambda triple: log.stated((context, *triple)))
-        rederivation = Rederivation(memory, self._background, self._dictionary)
-        for triple in fallen:
-            stamp = rederivation.stamp(triple, at_least=log.stated((context, *triple)))
+
+        def stated(triple: Triple) -> int:
+            return self._log.stated((context, *triple))
+
+        search = Search(memory, self._background)
+        for triple in overdelete(memory, self._background, retracted, stated):
+            stamp = rederive(search, triple, stated(triple), self._dictionary)
             if stamp > self._threshold:
                 memory.state(triple, stamp)
         self._run(memory)

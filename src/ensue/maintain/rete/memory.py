@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 
 from ensue.maintain.rete.network import Alpha, Join, Network, Port
@@ -17,8 +17,10 @@ class Memory:
     that would ask by predicate, and then that index is never made.
     """
 
-    __slots__ = ("_due", "_due_order", "agenda", "facts", "fresh", "gone", "indexes", "left", "network", "order",
-                 "right", "waiting")  # fmt: skip
+    __slots__ = (
+        *("_due", "_due_order", "agenda", "facts", "fresh", "gone", "indexes"),
+        *("left", "network", "order", "right", "risen", "waiting"),
+    )
 
     def __init__(self, network: Network, gone: dict[Triple, int] | None = None) -> None:
         self.network = network
@@ -35,6 +37,8 @@ class Memory:
         self.fresh: set[Triple] = set()
         self.gone: dict[Triple, int] = gone or {}
         """What came and what went (with the stamp it had) since the last step ended."""
+        self.risen: set[Triple] = set()
+        """What got a fresher stamp since then; some of it may have come, or gone, since then too."""
         self._due: dict[int, list[Fact | Token]] = {}
         self._due_order: list[int] = []
 
@@ -48,6 +52,8 @@ class Memory:
                 self.fresh.add(triple)
         elif fact.stamp >= stamp:
             return
+        else:
+            self.risen.add(triple)
         fact.stamp = stamp
         batch = self.agenda.get(stamp)
         if batch is None:
@@ -118,9 +124,9 @@ class Memory:
     def token(self, join: Join, key: object, values: Values) -> Token | None:
         """The token with this binding that waits at a join, if there is one."""
         found = self.tokens_of(join).get(key)
-        if type(found) is dict:
+        if isinstance(found, dict):
             return found.get(values)
-        return found if found is not None and found.values == values else None  # type: ignore[return-value, union-attr]
+        return found if found is not None and found.values == values else None
 
     def schedule(self, item: Fact | Token) -> None:
         """Note when an item expires. One that is renewed later is moved when its old time comes."""
@@ -140,11 +146,21 @@ class Memory:
                     self.schedule(item)
                 elif item.stamp == NEVER:  # withdrawn before its time
                     continue
-                elif type(item) is Fact:
+                elif isinstance(item, Fact):
                     self.leave(item)
                     self.forget(item)
                 else:
-                    drop(self.left[item.join], item.join.left_key(item.values), item.values)  # type: ignore[union-attr]
+                    drop(self.left[item.join], item.join.left_key(item.values), item.values)
+
+    def renewed(self) -> Iterator[Triple]:
+        """What held when the last step ended, and has a fresher stamp now."""
+        return (t for t in self.risen if t in self.facts and t not in self.fresh)
+
+    def end_step(self) -> None:
+        """Begin to note changes anew."""
+        self.fresh.clear()
+        self.gone.clear()
+        self.risen.clear()
 
     def count_tokens(self) -> int:
         """How many tokens wait."""

@@ -51,7 +51,7 @@ def key(positions: Sequence[int]) -> Pick:
 
 
 class Alpha:
-    """A pattern, and where its facts go: the entries of rules that begin with it, the ports of those that go on.
+    """A pattern, and where its facts go: entries of rules that begin with it, ports of those that go on.
 
     Cut premises are apart, because a context's facts never match them.
     """
@@ -89,7 +89,7 @@ class Port:
         self.test = test
         """What a fact must pass to come in."""
         self.ground: dict[Key, list[Token]] = {}
-        """The background's bindings of *all* joins at this port, so a fact finds them in one look-up."""
+        """The background's bindings of *all* joins here, so that a fact finds them in one look-up."""
 
     def keep(self, key: Key, token: Token) -> None:
         """Let a binding of the background wait here."""
@@ -141,7 +141,7 @@ class Join(Node):
 
 
 class Network:
-    """All nodes of a program, with joins ordered by how much of the background each premise matches."""
+    """All nodes of a program; joins are ordered by how much of the background each premise matches."""
 
     def __init__(self, program: Program, dictionary: Dictionary, background: Iterable[Triple]) -> None:
         self.rules = program.rules
@@ -160,7 +160,8 @@ class Network:
         counts = self._count(background)
         for rule in self.rules:
             for variant in without_trivial(rule) if rule.premises else ():
-                self._add(variant, join_order(variant, [counts(premise) for premise in premise_tests(variant)]))
+                matched = [counts(premise) for premise in premise_tests(variant)]
+                self._add(variant, join_order(variant, matched))
 
     @property
     def alpha_nodes(self) -> int:

@@ -18,8 +18,12 @@ def join_order(rule: CompiledRule, counts: Sequence[int]) -> list[int]:
     variables = [frozenset(slot for slot in premise if slot < 0) for premise in rule.premises]
     bound: frozenset[int] = frozenset()
     order: list[int] = []
+
+    def rank(i: int) -> tuple[bool, int, int, int]:
+        return bool(order) and not bound & variables[i], counts[i], len(variables[i]), i
+
     while left:
-        chosen = min(left, key=lambda i: (not bound & variables[i] and bool(order), counts[i], len(variables[i]), i))
+        chosen = min(left, key=rank)
         left.remove(chosen)
         order.append(chosen)
         bound |= variables[chosen]

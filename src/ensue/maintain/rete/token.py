@@ -46,7 +46,7 @@ def put(index: Index[Item], key: Key, item: Item) -> None:
     found = index.get(key)
     if found is None:
         index[key] = item
-    elif type(found) is dict:
+    elif isinstance(found, dict):
         found[item.values] = item
     else:
         index[key] = {found.values: found, item.values: item}
@@ -55,7 +55,7 @@ def put(index: Index[Item], key: Key, item: Item) -> None:
 def drop(index: Index[Item], key: Key, values: Values) -> None:
     """Take out the item with these values, which is there."""
     found = index[key]
-    if type(found) is not dict:
+    if not isinstance(found, dict):
         del index[key]
         return
     del found[values]
@@ -65,4 +65,4 @@ def drop(index: Index[Item], key: Key, values: Values) -> None:
 
 def size(index: Index[Item]) -> int:
     """How many items there are."""
-    return sum(len(found) if type(found) is dict else 1 for found in index.values())
+    return sum(len(found) if isinstance(found, dict) else 1 for found in index.values())

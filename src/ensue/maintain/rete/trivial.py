@@ -34,7 +34,7 @@ def without_trivial(rule: CompiledRule) -> list[CompiledRule]:
 
 
 def _equalities(rule: CompiledRule, premise: Triple) -> list[Equality] | None:
-    """What must be equal for the conclusion to be the premise; None if constants forbid it or are asked for."""
+    """What variables must be equal for the conclusion to be the premise; None if that is not all."""
     found: dict[Equality, None] = {}
     for head, slot in zip(rule.conclusions[0], premise, strict=True):
         if head == slot:

@@ -50,7 +50,7 @@ class Walk:
         found = index.get(port.key(triple))
         if found is not None and (port.test is None or port.test(triple)):
             added = join.pick(triple)
-            for token in found.values() if type(found) is dict else (found,):
+            for token in found.values() if isinstance(found, dict) else (found,):
                 other = token.stamp
                 if other > floor:
                     self._emit(join, token.values + added, stamp if stamp < other else other)
@@ -80,13 +80,13 @@ class Walk:
         port, pick = join.port, join.pick
         found = self.ground.index(port).get(key)
         if found is not None:
-            for fact in found.values() if type(found) is dict else (found,):
+            for fact in found.values() if isinstance(found, dict) else (found,):
                 self._emit(join, values + pick(fact.values), stamp)
         found = None if port.cut else self.memory.index(port).get(key)
         if found is not None:
             if floor < self.threshold:
                 floor = self.threshold
-            for fact in found.values() if type(found) is dict else (found,):
+            for fact in found.values() if isinstance(found, dict) else (found,):
                 other = fact.stamp
                 if other > floor:
                     self._emit(join, values + pick(fact.values), stamp if stamp < other else other)
@@ -169,7 +169,7 @@ class GroundInsertion(Insertion):
         join.port.keep(key, Token(join, values, FOREVER))
         found = self.memory.index(join.port).get(key)
         if found is not None:
-            for fact in tuple(found.values()) if type(found) is dict else (found,):
+            for fact in tuple(found.values()) if isinstance(found, dict) else (found,):
                 self._emit(join, values + join.pick(fact.values), FOREVER)
 
     def _conclude(self, triple: Triple, stamp: int) -> None:

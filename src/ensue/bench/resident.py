@@ -1,0 +1,17 @@
+"""The resident memory of a process. Standard library only, and little of it: the reader weighs too."""
+
+from __future__ import annotations
+
+
+def resident_bytes(pid: int | None = None) -> int:
+    """The resident memory of a process (this one by default), 0 where the system does not tell.
+
+    >>> resident_bytes() >= 0
+    True
+    """
+    try:
+        with open(f"/proc/{pid or 'self'}/status", encoding="ascii", errors="replace") as lines:
+            sizes = [int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS")]
+    except OSError:
+        return 0
+    return sizes[0] if sizes else 0
