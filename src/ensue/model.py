@@ -8,8 +8,9 @@ and numpy can look at the same memory.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 FOREVER = 2**63 - 1
 """The stamp of background knowledge: the largest int64."""
@@ -82,15 +83,19 @@ class Copies:
         return zip(self.context, self.s, self.p, self.o, self.graph, self.stamp, strict=True)
 
 
+Column = Any
+"""A sequence of integers: a tuple, an array, or a numpy array (which is none to a type checker)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Timed facts as a maintainer hands them out, in columns; a `Sequence` may be a numpy array."""
+    """Timed facts as a maintainer hands them out, in columns."""
 
-    context: Sequence[int]
-    s: Sequence[int]
-    p: Sequence[int]
-    o: Sequence[int]
-    stamp: Sequence[int]
+    context: Column
+    s: Column
+    p: Column
+    o: Column
+    stamp: Column
 
     @classmethod
     def of(cls, rows: Iterable[tuple[int, int, int, int, int]]) -> Facts:

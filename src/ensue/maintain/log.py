@@ -71,7 +71,9 @@ class CopyLog:
 
     def take_newest(self, fact: Fact, graph: int) -> int:
         """Take back the newest live copy of a statement: its stamp, or NEVER if there is none."""
-        copies = [(pane.stamp[row], pane, row) for pane, row in self._copies(fact) if pane.graph[row] == graph]
+        copies = [
+            (pane.stamp[row], pane, row) for pane, row in self._copies(fact) if pane.graph[row] == graph
+        ]
         if not copies:
             return NEVER
         stamp, pane, row = max(copies, key=lambda copy: copy[0])

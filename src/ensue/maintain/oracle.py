@@ -15,7 +15,9 @@ from ensue.model import BACKGROUND, FOREVER, NEVER, Copies, Fact, Triple
 Stamps = dict[Triple, int]
 
 
-def closure(program: Program, dictionary: Dictionary, copies: Iterable[Copies], threshold: int) -> dict[Fact, int]:
+def closure(
+    program: Program, dictionary: Dictionary, copies: Iterable[Copies], threshold: int
+) -> dict[Fact, int]:
     """Every context closed from scratch: the stamp of each fact fresher than `threshold`.
 
     A fact that the background holds is listed in the background only.

@@ -1,0 +1,1 @@
+"""The columnar kernel: the only place that imports numba."""

@@ -2,8 +2,6 @@
 
 - Only what Python calls is cached (`compiled`). The functions behind it (`part`) are compiled into
   it: loaded from a cache of their own they could not be inlined.
-- Reference counts are off: the arrays live longer than any call, and counting the twenty of them
-  at each call cost twenty times the work itself (640 ns instead of 24 for a look-up).
 - numba compiles anew when a function's own file has changed, but constants that it imported from
   another file are frozen into the cached code. So the cache is kept in a directory that is named
   after the text of the whole kernel: another text, another cache.
@@ -17,31 +15,23 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numba
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = Callable[..., Any]
 
 _HERE = Path(__file__).parent
+_settings: Any = numba.config
 
 
 def compiled(function: Function) -> Function:
     """Compile a function when it is first called; find it in the cache from then on."""
-    ours, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _cache_directory()
+    ours, _settings.CACHE_DIR = _settings.CACHE_DIR, _cache_directory()
     try:
         return cast("Function", numba.njit(cache=True)(function))
     finally:
-        numba.config.CACHE_DIR = ours
-
-
-def allocating(function: Function) -> Function:
-    """Like `compiled`, for a function that makes and returns an array."""
-    ours, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _cache_directory()
-    try:
-        return cast("Function", numba.njit(cache=True)(function))
-    finally:
-        numba.config.CACHE_DIR = ours
+        _settings.CACHE_DIR = ours
 
 
 def part(function: Function) -> Function:
@@ -67,7 +57,7 @@ def _digest() -> str:
 
 
 def _candidates() -> list[Path]:
-    chosen = [Path(numba.config.CACHE_DIR)] if numba.config.CACHE_DIR else []
+    chosen = [Path(_settings.CACHE_DIR)] if _settings.CACHE_DIR else []
     home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
     return [*chosen, _HERE / "__pycache__", home / "ensue", Path(gettempdir()) / "ensue"]
 

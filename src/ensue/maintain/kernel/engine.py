@@ -78,7 +78,8 @@ class Columns:
     def of(cls, rows: list[tuple[int, int, int, int, int]]) -> Columns:
         """From rows of (context, s, p, o, stamp)."""
         table = np.array(rows, np.int64).reshape(-1, 5)
-        return cls(*(table[:, k].astype(np.int32) for k in range(4)), table[:, 4].copy())
+        context, s, p, o = (table[:, k].astype(np.int32) for k in range(4))
+        return cls(context, s, p, o, table[:, 4].copy())
 
     @classmethod
     def joined(cls, parts: list[Columns]) -> Columns:
@@ -275,7 +276,8 @@ class Kernel:
         c = columns
         self._look_at_kinds()
         self._from_start(
-            lambda at: int(facts.put_all(self._book, self._plans, at, c.context, c.s, c.p, c.o, c.stamp)), len(c)
+            lambda at: int(facts.put_all(self._book, self._plans, at, c.context, c.s, c.p, c.o, c.stamp)),
+            len(c),
         )
 
     def _run(self) -> None:
@@ -291,14 +293,16 @@ class Kernel:
         """Suspect these facts and all that rests on them: overdeletion."""
         done = 0
         while len(doubted):
-            c = doubted
-            self._from_start(
-                lambda at, c=c: int(facts.doubt_all(self._book, at, c.context, c.s, c.p, c.o, c.stamp)), len(c)
-            )
+            self._doubt_stated(doubted)
             while done < self._store.meta[SUSPECT_COUNT]:
                 done = int(join.doubt_consequences(self._book, self._plans, done))
                 self._grow()
             doubted = self._conclude_solutions()
+
+    def _doubt_stated(self, c: Columns) -> None:
+        self._from_start(
+            lambda at: int(facts.doubt_all(self._book, at, c.context, c.s, c.p, c.o, c.stamp)), len(c)
+        )
 
     def _conclude_solutions(self) -> Columns:
         """What the rules that need Python conclude from the solutions handed over."""

@@ -5,14 +5,15 @@ as it was; the caller lets Python make it larger and does the piece of work agai
 because putting a fact twice is putting it once.
 """
 
-# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+# The compiled functions are typed by numba, from their arguments.
+# mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 
 import numpy as np
 
 from ensue.maintain.kernel import view
-from ensue.maintain.kernel.compiling import allocating, compiled, inlined, part
+from ensue.maintain.kernel.compiling import compiled, inlined, part
 from ensue.maintain.kernel.layout import (
     BORN,
     BORN_COUNT,
@@ -264,7 +265,7 @@ def begin_step(store):
     meta[SUSPECT_COUNT] = 0
 
 
-@allocating
+@compiled
 def held(store, rows, but):
     """Whether each row's fact has another live row without the flags `but` (keep-all only).
 

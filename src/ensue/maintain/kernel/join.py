@@ -5,7 +5,8 @@ given: which premises to look up next, in which index, and which guards to ask o
 are tables (see `plans.py`), so nothing is compiled per rule.
 """
 
-# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+# The compiled functions are typed by numba, from their arguments.
+# mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 
@@ -105,7 +106,12 @@ def doubt_consequences(store, plans, start):
 @compiled
 def rederive(store, plans, start):
     """Look for derivations of the suspects from `start` on in what is left; where it stopped."""
-    meta, rows, suspects, backward = view.meta(store), view.rows(store), view.suspects(store), view.backward(plans)
+    meta, rows, suspects, backward = (
+        view.meta(store),
+        view.rows(store),
+        view.suspects(store),
+        view.backward(plans),
+    )
     for at in range(start, meta[SUSPECT_COUNT]):
         solutions = meta[SOLUTION_COUNT]
         row = suspects[at]
@@ -151,7 +157,13 @@ def _fire_plan(store, plans, plan, s, p, o, context, stamp, old, action):
         alpha = steps[j, ALPHA]
         if alpha >= 0 and counts[alpha, 0] + counts[alpha, 1] == 0:
             return  # A premise that nothing matches: this is where most plans end.
-    if not _guarded(view.binding(store), view.kinds(store), view.guards(plans), table[plan, PLAN_GUARD], table[plan, PLAN_GUARDS]):
+    if not _guarded(
+        view.binding(store),
+        view.kinds(store),
+        view.guards(plans),
+        table[plan, PLAN_GUARD],
+        table[plan, PLAN_GUARDS],
+    ):
         return
     if count == 0:
         _conclude(store, plans, plan, context, stamp, action)
@@ -193,7 +205,7 @@ def _guarded(binding, kinds, guards, first, count):
     for i in range(first, first + count):
         op = guards[i, 0]
         a = _value(binding, guards[i, 1])
-        if op == EQUAL or op == NOT_EQUAL:
+        if op in (EQUAL, NOT_EQUAL):
             if (a == _value(binding, guards[i, 2])) != (op == EQUAL):
                 return False
         elif not op >> kinds[a] & 1:
@@ -204,8 +216,19 @@ def _guarded(binding, kinds, guards, first, count):
 @part
 def _join(store, plans, plan, context, stamp, old, action):
     """Depth first over the steps; `cursor` has the row each step is at, and the stamp so far."""
-    meta, cursor, stamps, rows, flags = view.meta(store), view.cursor(store), view.stamps(store), view.rows(store), view.flags(store)
-    binding, kinds, steps, guards = view.binding(store), view.kinds(store), view.steps(plans), view.guards(plans)
+    meta, cursor, stamps, rows, flags = (
+        view.meta(store),
+        view.cursor(store),
+        view.stamps(store),
+        view.rows(store),
+        view.flags(store),
+    )
+    binding, kinds, steps, guards = (
+        view.binding(store),
+        view.kinds(store),
+        view.steps(plans),
+        view.guards(plans),
+    )
     first = view.plans(plans)[plan, FIRST_STEP]
     last = view.plans(plans)[plan, STEPS] - 1
     oldest = max(old, meta[THRESHOLD])

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 # Columns of a row. The links of join index k (1, 2, ...) are at LINKS + 2 * (k - 1): next, previous.
-S, P, O, CONTEXT, PANE_NEXT, LINKS = range(6)
+S, P, O, CONTEXT, PANE_NEXT, LINKS = range(6)  # noqa: E741 (everyone says S, P, O)
 
 # Bits of a mask: which positions of a triple an index is keyed on.
 SUBJECT, PREDICATE, OBJECT = 1, 2, 4
@@ -202,7 +202,7 @@ def new_tables(store: Store, side: int) -> tuple[Array, Array]:
     """Empty tables and slots; those of one side have room for an eighth of the rows and more."""
     tables = store.tables.copy()
     need = len(store.rows) // 8
-    for table in tables[side :: 2][: _indexes(store, side)]:
+    for table in tables[side::2][: _indexes(store, side)]:
         if table[CAPACITY] * FULLEST - table[USED] <= need:
             table[CAPACITY] = int((table[USED] * 1.25 + 1.5 * need) / FULLEST)
     tables[:, OFFSET] = np.concatenate(([0], np.cumsum(tables[:-1, CAPACITY])))

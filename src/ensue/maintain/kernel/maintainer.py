@@ -16,8 +16,8 @@ from ensue.rules.tree import RuleSet
 
 def columns_of(copies: Copies) -> Columns:
     """The kernel's view of a batch, without copying it."""
-    ints = (np.frombuffer(c, np.int32) for c in (copies.context, copies.s, copies.p, copies.o))
-    return Columns(*ints, np.frombuffer(copies.stamp, np.int64))
+    context, s, p, o = (np.frombuffer(c, np.int32) for c in (copies.context, copies.s, copies.p, copies.o))
+    return Columns(context, s, p, o, np.frombuffer(copies.stamp, np.int64))
 
 
 class KernelMaintainer(LoggedMaintainer):

@@ -182,7 +182,8 @@ def _matrix(rows: Iterable[Iterable[int]], width: int) -> Array:
 def _dispatch(listed: list[tuple[int, int]]) -> tuple[Array, Array]:
     """Plans by the predicate given: those that name it and those that take any, in rule order."""
     size = max((predicate for predicate, _ in listed), default=-1) + 1
-    starts, numbers = [0], []
+    starts: list[int] = [0]
+    numbers: list[int] = []
     for predicate in (*range(size), None):
         numbers.extend(plan for p, plan in listed if p < 0 or p == predicate)
         starts.append(len(numbers))
@@ -253,7 +254,9 @@ def _write_step(
     number = draft.alphas.index((alpha[0], alpha[1], alpha[2])) if premise[1] >= 0 else -1
     draft.want_index(mask, ground=ground or rule.cut[k])
     unnumbered = 0
-    draft.steps.append([*premise, _repeated(premise, mask), mask, unnumbered, int(rule.cut[k]), number, *guards])
+    draft.steps.append(
+        [*premise, _repeated(premise, mask), mask, unnumbered, int(rule.cut[k]), number, *guards]
+    )
 
 
 def _bound_mask(pattern: Triple, bound: set[int]) -> int:

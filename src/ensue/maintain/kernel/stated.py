@@ -1,13 +1,14 @@
 """What is stated, and until when, in a column beside the rows: for facts without stamps. Compiled."""
 
-# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+# The compiled functions are typed by numba, from their arguments.
+# mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 
 import numpy as np
 
 from ensue.maintain.kernel import view
-from ensue.maintain.kernel.compiling import allocating, compiled
+from ensue.maintain.kernel.compiling import compiled
 from ensue.maintain.kernel.layout import CONTEXT, DEAD, END, ROWS, WHOLE, O, P, S
 from ensue.maintain.kernel.tables import first_row
 
@@ -23,7 +24,7 @@ def state(store, stated, context, s, p, o, stamp):
             stated[row] = stamp[i]
 
 
-@allocating
+@compiled
 def unstated(store, stated, context, s, p, o, threshold):
     """The rows of those facts that were stated until `threshold` at the latest; now they are not."""
     rows = np.empty(len(s), np.int64)
@@ -37,7 +38,7 @@ def unstated(store, stated, context, s, p, o, threshold):
     return rows[:count]
 
 
-@allocating
+@compiled
 def absent(store, other, ground):
     """The rows outside the background whose facts neither `other` nor the background of `ground` has."""
     rows = np.empty(view.meta(store)[ROWS], np.int64)

@@ -8,8 +8,8 @@ Functions take the arrays they need into local names first and index them with p
 makes an object of each view of a row.
 """
 
-# The compiled functions are typed by numba from their arguments.
-# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+# The compiled functions are typed by numba, from their arguments.
+# mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 
@@ -87,7 +87,18 @@ def _slot(h, row):
 def locate(store, table, mask, h, s, p, o, context):
     """Where the key is in a table: the slot's position, or `~position` of the slot for it."""
     tables = view.tables(store)
-    return _probe(view.rows(store), view.slots(store), tables[table, OFFSET], tables[table, CAPACITY], mask, h, s, p, o, context)
+    return _probe(
+        view.rows(store),
+        view.slots(store),
+        tables[table, OFFSET],
+        tables[table, CAPACITY],
+        mask,
+        h,
+        s,
+        p,
+        o,
+        context,
+    )
 
 
 @part
@@ -420,5 +431,3 @@ def rebuild_panes(store, pane_stamps, pane_heads):
                     at = 0
             pane_stamps[at] = view.pane_stamps(store)[old]
             pane_heads[at] = view.pane_heads(store)[old]
-
-

@@ -5,7 +5,8 @@ spend more time on passing arguments than on work. A book is one argument; a fun
 the arrays it needs, which costs nothing once compiled. Whoever makes a book keeps its arrays alive.
 """
 
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, misc, no-any-return"
+# The compiled functions are typed by numba, from their arguments.
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, attr-defined, call-arg"
 
 from __future__ import annotations
 
@@ -14,13 +15,12 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numba import carray
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from ensue.maintain.kernel.compiling import inlined
 from ensue.maintain.kernel.layout import Array
-
-_INTERPRETED = bool(numba.config.DISABLE_JIT)
 
 # Three entries of the book for each array, in the order of the fields of its tuple.
 _ADDRESS, _LENGTH, _WIDTH = range(3)
@@ -36,30 +36,35 @@ def book_of(arrays: NamedTuple) -> Array:
 
 
 @intrinsic
-def _pointer(typing_context, address):  # noqa: ARG001
+def _pointer(typing_context, address):
     def generate(_context, builder, _signature, arguments):
         return builder.inttoptr(arguments[0], cgutils.voidptr_t)
 
     return types.voidptr(types.int64), generate
 
 
-if _INTERPRETED:  # With numba switched off, as the tests that plant mistakes run.
+def _vector_compiled(address, length, dtype):
+    return carray(_pointer(address), (length,), dtype)
 
-    def _vector(address, length, dtype):
-        size = length * np.dtype(dtype).itemsize
-        return np.frombuffer((ctypes.c_char * int(size)).from_address(int(address)), dtype)
 
-    def _matrix(address, length, width, dtype):
-        return _vector(address, length * width, dtype).reshape(length, width)
-else:
+def _matrix_compiled(address, length, width, dtype):
+    return carray(_pointer(address), (length, width), dtype)
 
-    @inlined
-    def _vector(address, length, dtype):
-        return numba.carray(_pointer(address), (length,), dtype)
 
-    @inlined
-    def _matrix(address, length, width, dtype):
-        return numba.carray(_pointer(address), (length, width), dtype)
+def _vector_interpreted(address, length, dtype):
+    size = length * np.dtype(dtype).itemsize
+    memory = (ctypes.c_char * int(size)).from_address(int(address))
+    return np.frombuffer(memoryview(memory), dtype)
+
+
+def _matrix_interpreted(address, length, width, dtype):
+    return _vector_interpreted(address, length * width, dtype).reshape(length, width)
+
+
+# The tests that plant mistakes run with numba switched off.
+_interpreted = bool(numba.config.DISABLE_JIT)
+_vector = _vector_interpreted if _interpreted else inlined(_vector_compiled)
+_matrix = _matrix_interpreted if _interpreted else inlined(_matrix_compiled)
 
 
 def _reader(number: int, dtype: Any, columns: int) -> Any:
