@@ -49,7 +49,7 @@ class Dictionary:
         self._size_after_sweep = 0
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._terms) - 1 - len(self._free)
 
     def __contains__(self, term: object) -> bool:
         return term in self._ids
@@ -69,7 +69,10 @@ class Dictionary:
         """The term of an integer. Raises KeyError for one that stands for nothing."""
         term = self._terms[number]
         if term is None:
-            raise KeyError(number)
+            if number not in self._mint_keys:
+                raise KeyError(number)
+            term = self._terms[number] = self._minted_label(*self._mint_keys[number])
+            self._ids[term] = number
         return term
 
     def kind(self, number: int) -> Kind:
@@ -89,11 +92,13 @@ class Dictionary:
         found = self._minted.get(key)
         if found is not None:
             return found
-        depth = 1 + max((self._depth.get(number, 0) for number in binding), default=0)
+        depth = 1
+        if not self._depth.keys().isdisjoint(binding):
+            depth += max(self._depth.get(number, 0) for number in binding)
         if depth > self.nesting:
             self.refused_mints += 1
             return None
-        number = self._add(self._minted_label(source, binding))
+        number = self._take(Kind.BLANK)  # Its label is made when somebody asks for it.
         self._minted[key], self._mint_keys[number], self._depth[number] = number, key, depth
         return number
 
@@ -104,7 +109,7 @@ class Dictionary:
     @property
     def wants_sweep(self) -> bool:
         """Whether the terms have doubled since the last sweep, so that one pays."""
-        return len(self._ids) > 2 * self._size_after_sweep + 10_000
+        return len(self) > 2 * self._size_after_sweep + 10_000
 
     def sweep(self, used: Iterable[Iterable[int]]) -> int:
         """Free every term that is neither pinned nor in one of the columns `used`; say how many."""
@@ -113,11 +118,12 @@ class Dictionary:
             keep.update(column)
         for number in list(keep):
             self._keep_mint_arguments(number, keep)
-        dead = [number for term, number in self._ids.items() if number not in keep]
+        kinds = self.kinds
+        dead = [n for n in range(1, len(self._terms)) if kinds[n] != FREED and n not in keep]
         for number in dead:
             self._drop(number)
         self.generation += 1
-        self._size_after_sweep = len(self._ids)
+        self._size_after_sweep = len(self)
         return len(dead)
 
     def _keep_mint_arguments(self, number: int, keep: set[int]) -> None:
@@ -129,22 +135,28 @@ class Dictionary:
                     self._keep_mint_arguments(argument, keep)
 
     def _add(self, term: str) -> int:
-        if self._free:
-            number = self._free.pop()
-            self._terms[number] = term
-        else:
-            number = len(self._terms)
-            self._terms.append(term)
-            if number == len(self.kinds):
-                # A new buffer, not a resized one: the kernel may be looking at the old.
-                self.kinds = self.kinds + bytes([FREED]) * number
-        self.kinds[number] = kind_of(term)
+        number = self._take(kind_of(term))
+        self._terms[number] = term
         self._ids[term] = number
         return number
 
+    def _take(self, kind: Kind) -> int:
+        """An integer that stands for nothing yet."""
+        if self._free:
+            number = self._free.pop()
+        else:
+            number = len(self._terms)
+            self._terms.append(None)
+            if number == len(self.kinds):
+                # A new buffer, not a resized one: the kernel may be looking at the old.
+                self.kinds = self.kinds + bytes([FREED]) * number
+        self.kinds[number] = kind
+        return number
+
     def _drop(self, number: int) -> None:
-        term = self.decode(number)
-        del self._ids[term]
+        term = self._terms[number]
+        if term is not None:
+            del self._ids[term]
         self._terms[number] = None
         self.kinds[number] = FREED
         self._free.append(number)

@@ -12,7 +12,8 @@ import numpy as np
 from ensue.dictionary import Dictionary
 from ensue.errors import UsageError
 from ensue.maintain.base import check_threshold
-from ensue.maintain.kernel.engine import Columns, Kernel
+from ensue.maintain.kernel.columns import Columns
+from ensue.maintain.kernel.engine import Kernel
 from ensue.maintain.kernel.layout import Array
 from ensue.maintain.kernel.maintainer import KernelMaintainer, columns_of
 from ensue.maintain.kernel.stated import state, unstated

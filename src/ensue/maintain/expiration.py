@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ensue.maintain.base import check_threshold
-from ensue.maintain.kernel.engine import Columns, Kernel
+from ensue.maintain.kernel.columns import Columns
+from ensue.maintain.kernel.engine import Kernel
 from ensue.maintain.kernel.layout import Array
 from ensue.maintain.kernel.maintainer import KernelMaintainer, columns_of
 from ensue.model import Change, Copies, Facts

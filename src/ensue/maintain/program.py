@@ -120,22 +120,29 @@ def conclude(rule: CompiledRule, binding: Binding, dictionary: Dictionary) -> li
 
 
 def _satisfy(compiled: CompiledCondition, binding: Binding, dictionary: Dictionary) -> bool:
-    condition = compiled.condition
     args = tuple(slot if slot >= 0 else binding[~slot] for slot in compiled.args)
-    if isinstance(condition, Mint):
-        found = dictionary.mint(condition.source, args)
-    else:
-        variables = tuple(a.name for a in condition.args if isinstance(a, Var)) if condition.text else ()
-        terms = tuple(map(dictionary.decode, args))
-        if isinstance(condition, Guard):
-            return builtins.holds(condition.name, condition.text, variables, terms)
-        term = builtins.value(condition.name, condition.text, variables, terms)
-        found = None if term is None else dictionary.encode(term)
-    if found is None:
-        return False
+    found = value_of(compiled, args, dictionary)
+    if found is None or compiled.target < 0:
+        return found is not None
     already = binding[compiled.target]
     binding[compiled.target] = found
     return already in (UNBOUND, found)
+
+
+def value_of(compiled: CompiledCondition, args: tuple[int, ...], dictionary: Dictionary) -> int | None:
+    """What a condition gives its target for these arguments; None if it does not hold.
+
+    A guard has no target, so the value of one that holds means nothing.
+    """
+    condition = compiled.condition
+    if isinstance(condition, Mint):
+        return dictionary.mint(condition.source, args)
+    variables = tuple(a.name for a in condition.args if isinstance(a, Var)) if condition.text else ()
+    terms = tuple(map(dictionary.decode, args))
+    if isinstance(condition, Guard):
+        return 0 if builtins.holds(condition.name, condition.text, variables, terms) else None
+    term = builtins.value(condition.name, condition.text, variables, terms)
+    return None if term is None else dictionary.encode(term)
 
 
 def match(pattern: Triple, triple: Iterable[int], binding: Binding) -> bool:

@@ -180,7 +180,7 @@ class _Parser:
             case "blank":
                 hint = "a rule cannot name a blank node: use a variable; makeTemp(?x) makes a node"
             case _:
-                hint = None
+                hint = "a pattern is (subject predicate object)"
         raise self.failure("expected a variable, an IRI or a literal", hint)
 
     def literal(self) -> Node:

@@ -2,6 +2,7 @@
 
 - Only what Python calls is cached (`compiled`). The functions behind it (`part`) are compiled into
   it: loaded from a cache of their own they could not be inlined.
+- Reference counts are off: the arrays live longer than any call.
 - numba compiles anew when a function's own file has changed, but constants that it imported from
   another file are frozen into the cached code. So the cache is kept in a directory that is named
   after the text of the whole kernel: another text, another cache.
@@ -23,25 +24,36 @@ Function = Callable[..., Any]
 
 _HERE = Path(__file__).parent
 _settings: Any = numba.config
+_njit: Any = numba.njit
+"""Its type does not know of `_nrt`, which switches reference counts off."""
 
 
 def compiled(function: Function) -> Function:
     """Compile a function when it is first called; find it in the cache from then on."""
+    return _cached(function, _nrt=False)
+
+
+def allocating(function: Function) -> Function:
+    """Like `compiled`, for a function that makes and returns an array."""
+    return _cached(function)
+
+
+def _cached(function: Function, **options: Any) -> Function:
     ours, _settings.CACHE_DIR = _settings.CACHE_DIR, _cache_directory()
     try:
-        return cast("Function", numba.njit(cache=True)(function))
+        return cast("Function", _njit(cache=True, **options)(function))
     finally:
         _settings.CACHE_DIR = ours
 
 
 def part(function: Function) -> Function:
     """A function that only compiled functions call: it becomes part of them."""
-    return cast("Function", numba.njit(function))
+    return cast("Function", _njit(_nrt=False)(function))
 
 
 def inlined(function: Function) -> Function:
     """A small `part` on the hot path, compiled into each place that calls it."""
-    return cast("Function", numba.njit(forceinline=True)(function))
+    return cast("Function", _njit(_nrt=False, forceinline=True)(function))
 
 
 @cache

@@ -13,19 +13,26 @@ import numpy as np
 
 from ensue.dictionary import Dictionary
 from ensue.maintain.kernel import facts, join
+from ensue.maintain.kernel.active import ActivePlans
+from ensue.maintain.kernel.columns import Columns
+from ensue.maintain.kernel.conclude import conclude_all
 from ensue.maintain.kernel.layout import (
+    ACTIVE_UNKNOWN,
     BORN,
     BORN_COUNT,
     BORN_FULL,
+    CAPACITY,
     CONTEXT,
     DEAD,
     DERIVATIONS,
     END,
     FREE_COUNT,
     FULL,
+    FULLEST,
     GONE_COUNT,
     GROUND,
     GROUND_FULL,
+    INDEX_UNBUILT,
     LIVE,
     PANE_NEXT,
     PANES_FULL,
@@ -41,6 +48,8 @@ from ensue.maintain.kernel.layout import (
     SUSPECT_COUNT,
     SUSPECTS_FULL,
     THRESHOLD,
+    WANTED,
+    WHOLE,
     Array,
     O,
     P,
@@ -49,52 +58,22 @@ from ensue.maintain.kernel.layout import (
     bytes_of,
     grow_rows,
     grown,
+    laid_out,
     new_store,
     new_tables,
     set_room,
 )
 from ensue.maintain.kernel.plans import make_plans
-from ensue.maintain.kernel.tables import rebuild_panes, rebuild_tables
-from ensue.maintain.kernel.view import book_of
-from ensue.maintain.program import UNBOUND, Program, conclude
+from ensue.maintain.kernel.tables import build_index, rebuild_panes, rebuild_tables
+from ensue.maintain.kernel.view import address_of, book_of
+from ensue.maintain.program import Program
 from ensue.model import BACKGROUND, FOREVER, Change, Fact, Facts
 
-_CHUNK = 1 << 16
+_CHUNK = 1024
 """Facts put before the rules run: bounds the queue, which is scratch, on a huge batch."""
 
 _LARGE = 1 << 20
 """Scratch arrays longer than this are given back after the step."""
-
-
-class Columns:
-    """Facts on their way into the kernel: context, s, p, o and stamp, as arrays."""
-
-    __slots__ = ("context", "o", "p", "s", "stamp")
-
-    def __init__(self, context: Array, s: Array, p: Array, o: Array, stamp: Array) -> None:
-        self.context, self.s, self.p, self.o, self.stamp = context, s, p, o, stamp
-
-    @classmethod
-    def of(cls, rows: list[tuple[int, int, int, int, int]]) -> Columns:
-        """From rows of (context, s, p, o, stamp)."""
-        table = np.array(rows, np.int64).reshape(-1, 5)
-        context, s, p, o = (table[:, k].astype(np.int32) for k in range(4))
-        return cls(context, s, p, o, table[:, 4].copy())
-
-    @classmethod
-    def joined(cls, parts: list[Columns]) -> Columns:
-        """The rows of all parts, one after another."""
-        if not parts:
-            return cls.of([])
-        columns = ((c.context, c.s, c.p, c.o, c.stamp) for c in parts)
-        return cls(*(np.concatenate(pieces) for pieces in zip(*columns, strict=True)))
-
-    def __len__(self) -> int:
-        return len(self.stamp)
-
-    def take(self, which: Array | slice) -> Columns:
-        """Some of the rows, in the order asked for."""
-        return Columns(self.context[which], self.s[which], self.p[which], self.o[which], self.stamp[which])
 
 
 class Kernel:
@@ -115,11 +94,13 @@ class Kernel:
         self._keep_all = keep_all
         self._removed_by_doubt = False
         self._kinds = bytearray()
+        self._active: ActivePlans | None = None
         axioms = Columns.of([(BACKGROUND, *axiom, FOREVER) for axiom in program.axioms])
         stated = np.stack([background.s, background.p, background.o], axis=1)
         planned = make_plans(program, stated, keep_all=keep_all, masks=masks)
         self._tables = planned.tables
-        self._plans = book_of(planned.tables)
+        self._plan_book = book_of(planned.tables)
+        self._plans = address_of(self._plan_book)
         self._store = new_store(
             planned.masks,
             planned.shared,
@@ -129,6 +110,8 @@ class Kernel:
             keep_all=keep_all,
             panes=panes,
         )
+        wanted = [1 + planned.masks.index(mask) for mask in (*masks, *([WHOLE] if keep_all else []))]
+        self._store.built[wanted] = 1
         self.put(axioms)
         self.put(background)
         self.begin_step()
@@ -142,10 +125,11 @@ class Kernel:
 
     def put(self, columns: Columns) -> None:
         """Let facts in and close under the rules."""
-        for start in range(0, len(columns), _CHUNK):
-            chunk = columns.take(slice(start, start + _CHUNK))
-            self._put_raw(chunk)
-            self._run()
+        while len(columns):
+            for start in range(0, len(columns), _CHUNK):
+                self._put_raw(columns.take(slice(start, start + _CHUNK)))
+                self._run_compiled()
+            columns = self._conclude_solutions()
 
     def expire(self) -> None:
         """Remove what has a stamp at or below the threshold."""
@@ -191,11 +175,12 @@ class Kernel:
     @_store.setter
     def _store(self, store: Store) -> None:
         self._arrays = store
-        self._book = book_of(store)
+        self._pages = book_of(store)
+        self._book = address_of(self._pages)
 
     @property
-    def book(self) -> Array:
-        """The book of the arrays, for compiled functions that look at two kernels."""
+    def book(self) -> int:
+        """The address of the book of the arrays, for compiled functions (see `view.py`)."""
         return self._book
 
     @property
@@ -282,12 +267,11 @@ class Kernel:
 
     def _run(self) -> None:
         """Run the rules to the end, those included that need Python."""
-        while True:
-            self._complete(lambda: join.run(self._book, self._plans))
-            concluded = self._conclude_solutions()
-            if not len(concluded):
-                return
-            self._put_raw(concluded)
+        self._run_compiled()
+        self.put(self._conclude_solutions())
+
+    def _run_compiled(self) -> None:
+        self._complete(lambda: join.run(self._book, self._plans))
 
     def _doubt(self, doubted: Columns) -> None:
         """Suspect these facts and all that rests on them: overdeletion."""
@@ -309,14 +293,8 @@ class Kernel:
         store = self._store
         count = int(store.meta[SOLUTION_COUNT])
         store.meta[SOLUTION_COUNT] = 0
-        rows: list[tuple[int, int, int, int, int]] = []
-        stamps = store.solution_stamps[:count].tolist()
-        for (number, context, *binding), stamp in zip(store.solutions[:count].tolist(), stamps, strict=True):
-            rule = self._program.rules[number]
-            free = [UNBOUND] * (rule.variables - rule.body_variables)
-            full = binding[: rule.body_variables] + free
-            rows.extend((context, *triple, stamp) for triple in conclude(rule, full, self._dictionary))
-        return Columns.of(rows)
+        solutions, stamps = store.solutions[:count], store.solution_stamps[:count]
+        return conclude_all(self._program, self._dictionary, solutions, stamps)
 
     def _complete(self, call: Callable[[], object]) -> None:
         call()
@@ -336,8 +314,15 @@ class Kernel:
         full = int(self._store.meta[FULL])
         if full:
             self._store.meta[FULL] = 0
-            self._store = _GROW[full](self._store)
+            grow = self._list_active if full == ACTIVE_UNKNOWN else _GROW[full]
+            self._store = grow(self._store)
         return bool(full)
+
+    def _list_active(self, store: Store) -> Store:
+        if self._active is None:
+            ground = store.rows[: store.meta[GROUND], : O + 1]
+            self._active = ActivePlans(self._tables, ground)
+        return self._active.enter(store, int(store.meta[WANTED]))
 
     def _reserve_gone(self) -> None:
         # Every fact may go at once. Pages that are not written to take no memory.
@@ -372,8 +357,27 @@ def _more_room(store: Store, side: int) -> Store:
         store = grow_rows(store, side)
     tables, slots = new_tables(store, side)
     if len(slots) > len(store.slots):
-        rebuild_tables(book_of(store), tables, slots)
+        _refill(store, tables, slots)
         store = store._replace(tables=tables, slots=slots)
+    set_room(store)
+    return store
+
+
+def _refill(store: Store, tables: Array, slots: Array) -> None:
+    pages = book_of(store)
+    rebuild_tables(address_of(pages), tables, slots)
+
+
+def _build_index(store: Store, k: int) -> Store:
+    """Build an index over the facts outside the background, with room for each to have its own key."""
+    tables = store.tables.copy()
+    wanted = int((int(store.meta[LIVE]) * 1.25 + 64) / FULLEST)
+    tables[2 * k, CAPACITY] = max(int(tables[2 * k, CAPACITY]), wanted)
+    tables, slots = laid_out(tables)
+    _refill(store, tables, slots)
+    store = store._replace(tables=tables, slots=slots)
+    pages = book_of(store)
+    build_index(address_of(pages), k)
     set_room(store)
     return store
 
@@ -391,7 +395,8 @@ def _more_queue(store: Store) -> Store:
 def _more_panes(store: Store) -> Store:
     size = 2 * len(store.pane_stamps)
     stamps, heads = np.zeros(size, np.int64), np.full(size, END, np.int32)
-    rebuild_panes(book_of(store), stamps, heads)
+    pages = book_of(store)
+    rebuild_panes(address_of(pages), stamps, heads)
     return store._replace(pane_stamps=stamps, pane_heads=heads, heap=grown(store.heap, size))
 
 
@@ -410,4 +415,5 @@ _GROW: dict[int, Callable[[Store], Store]] = {
     SUSPECTS_FULL: lambda store: store._replace(suspects=grown(store.suspects, 2 * len(store.suspects))),
     SOLUTIONS_FULL: _more_solutions,
     PANES_FULL: _more_panes,
+    INDEX_UNBUILT: lambda store: _build_index(store, int(store.meta[WANTED])),
 }

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ensue.maintain.kernel import view
-from ensue.maintain.kernel.compiling import compiled, inlined, part
+from ensue.maintain.kernel.compiling import allocating, compiled, inlined, part
 from ensue.maintain.kernel.layout import (
     BORN,
     BORN_COUNT,
@@ -39,6 +39,7 @@ from ensue.maintain.kernel.layout import (
     QUEUED,
     ROOM,
     ROOM_FULL,
+    STALE,
     SUSPECT,
     SUSPECT_COUNT,
     SUSPECTS_FULL,
@@ -158,6 +159,8 @@ def _count(store, plans, side, s, p, o, by):
     if p + 1 < len(starts):
         for i in range(starts[p], starts[p + 1]):
             if (alphas[i, S] < 0 or alphas[i, S] == s) and (alphas[i, O] < 0 or alphas[i, O] == o):
+                if counts[i, 0] == 0 and view.assumed(store)[i]:
+                    view.meta(store)[STALE] = 1
                 counts[i, side] += by
 
 
@@ -265,7 +268,7 @@ def begin_step(store):
     meta[SUSPECT_COUNT] = 0
 
 
-@compiled
+@allocating
 def held(store, rows, but):
     """Whether each row's fact has another live row without the flags `but` (keep-all only).
 

@@ -16,12 +16,15 @@ from ensue.maintain.kernel import view
 from ensue.maintain.kernel.compiling import compiled, inlined, part
 from ensue.maintain.kernel.facts import doubt, put
 from ensue.maintain.kernel.layout import (
+    ACTIVE_UNKNOWN,
+    ACTIVE_USED,
     CONTEXT,
     DERIVATIONS,
     END,
     FRESH,
     FULL,
     GROUND,
+    INDEX_UNBUILT,
     OBJECT,
     PREDICATE,
     PROBES,
@@ -30,9 +33,11 @@ from ensue.maintain.kernel.layout import (
     QUEUED,
     SOLUTION_COUNT,
     SOLUTIONS_FULL,
+    STALE,
     SUBJECT,
     SUSPECT_COUNT,
     THRESHOLD,
+    WANTED,
     O,
     P,
     S,
@@ -40,7 +45,9 @@ from ensue.maintain.kernel.layout import (
 from ensue.maintain.kernel.plans import (
     ALPHA,
     CUT,
+    ECHOES,
     EQUAL,
+    FIRST_ECHO,
     FIRST_GUARD,
     FIRST_HEAD,
     FIRST_STEP,
@@ -73,6 +80,8 @@ def run(store, plans):
     """Join queued rows until none is left (or an array is full): insertion, semi-naive."""
     meta = view.meta(store)
     while meta[QUEUE_LENGTH]:
+        if meta[STALE]:
+            _forget_active(store)
         row = np.int64(view.queue(store)[meta[QUEUE_HEAD]])
         derivations, probes, solutions = meta[DERIVATIONS], meta[PROBES], meta[SOLUTION_COUNT]
         flags = view.flags(store)[row]
@@ -135,14 +144,45 @@ def _listed(starts, predicate):
 
 @part
 def _fire(store, plans, row, old, action):
-    rows, meta, forward = view.rows(store), view.meta(store), view.forward(plans)
+    rows, meta = view.rows(store), view.meta(store)
     s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
     stamp = view.stamps(store)[row]
-    lo, hi = _listed(view.forward_starts(plans), p)
+    if context != 0 and action == PUT:
+        listed, (lo, hi) = view.active(store), _active(store, p, o)
+    else:
+        listed, (lo, hi) = view.forward(plans), _listed(view.forward_starts(plans), p)
     for i in range(lo, hi):
-        _fire_plan(store, plans, forward[i], s, p, o, context, stamp, old, action)
+        _fire_plan(store, plans, listed[i], s, p, o, context, stamp, old, action)
         if meta[FULL]:
             return
+
+
+@inlined
+def _active(store, predicate, o):
+    """Where the plans are that facts with a predicate can fire (see `active.py`)."""
+    keys, starts = view.active_keys(store), view.active_starts(store)
+    at = predicate & (len(keys) - 1)
+    while keys[at] != predicate:
+        if keys[at] == END:
+            view.meta(store)[WANTED] = predicate
+            view.meta(store)[FULL] = ACTIVE_UNKNOWN
+            return np.int32(0), np.int32(0)
+        at = (at + 1) & (len(keys) - 1)
+    if view.active_objects(store)[at] >> (o & 63) & 1:
+        return starts[at, 0], starts[at, 2]
+    return starts[at, 0], starts[at, 1]
+
+
+@part
+def _forget_active(store):
+    """List active plans anew: what they assumed does not hold any more."""
+    keys, assumed = view.active_keys(store), view.assumed(store)
+    for i in range(len(keys)):
+        keys[i] = END
+    for i in range(len(assumed)):
+        assumed[i] = 0
+    view.meta(store)[ACTIVE_USED] = 0
+    view.meta(store)[STALE] = 0
 
 
 @part
@@ -234,7 +274,7 @@ def _join(store, plans, plan, context, stamp, old, action):
     oldest = max(old, meta[THRESHOLD])
     depth = 0
     _open(store, steps, first, 0, context)
-    while True:
+    while not meta[FULL]:
         step = first + depth
         row = cursor[depth, ROW]
         if row == END:
@@ -255,8 +295,6 @@ def _join(store, plans, plan, context, stamp, old, action):
             so_far = min(stamp if depth == 0 else cursor[depth - 1, SO_FAR], stamps[row])
             if depth == last:
                 _conclude(store, plans, plan, context, so_far, action)
-                if meta[FULL]:
-                    return
             else:
                 cursor[depth, SO_FAR] = so_far
                 depth += 1
@@ -273,7 +311,12 @@ def _open(store, steps, step, depth, context):
     cursor[depth, SIDE] = 0
     alpha = steps[step, ALPHA]
     if context != 0 and not steps[step, CUT] and (alpha < 0 or view.alpha_counts(store)[alpha, 0]):
-        row = _first(store, steps, step, 0, context)
+        index = steps[step, INDEX]
+        if index and not view.built(store)[index]:
+            view.meta(store)[WANTED] = index
+            view.meta(store)[FULL] = INDEX_UNBUILT
+        else:
+            row = _first(store, steps, step, 0, context)
     if row == END:
         row = _open_background(store, steps, step, depth)
     cursor[depth, ROW] = row
@@ -319,6 +362,8 @@ def _conclude(store, plans, plan, context, stamp, action):
         return
     first = table[plan, FIRST_HEAD]
     for i in range(first, first + table[plan, HEADS]):
+        if _echoes(binding, view.echoes(plans), heads[i, FIRST_ECHO], heads[i, ECHOES]):
+            continue
         s, p, o = _value(binding, heads[i, S]), _value(binding, heads[i, P]), _value(binding, heads[i, O])
         meta[DERIVATIONS] += 1
         if action == PUT:
@@ -327,6 +372,19 @@ def _conclude(store, plans, plan, context, stamp, action):
             doubt(store, context, s, p, o, stamp)
         if meta[FULL]:
             return
+
+
+@inlined
+def _echoes(binding, pairs, first, count):
+    """Whether a conclusion is one of its own premises."""
+    for i in range(first, first + count):
+        if (
+            _value(binding, pairs[i, 0]) == _value(binding, pairs[i, 1])
+            and _value(binding, pairs[i, 2]) == _value(binding, pairs[i, 3])
+            and _value(binding, pairs[i, 4]) == _value(binding, pairs[i, 5])
+        ):
+            return True
+    return False
 
 
 @part

@@ -6,7 +6,8 @@ in, side by side (one cache line), with its stamp in a column of its own. Rows h
 - two hash tables per index, one for the background and one for everything else: the background is
   small and stays in the processor's cache. Index 0 finds a fact, the others find what joins. An
   index that only background is looked up in has its links in `ground_links`, since background comes
-  first and so has the first rows;
+  first and so has the first rows. An index is built (for facts outside the background) when it is
+  first looked up in: some serve retraction alone, or schema that arrives on a stream;
 - one list per stamp (a *pane*), which is how expiry finds what has to go without searching.
 
 A table is open addressing over 64-bit slots: 32 bits of the hash, and the row's number plus one.
@@ -64,9 +65,24 @@ DERIVATIONS, PROBES = 16, 17
 USE_PANES, KEEP_ALL = 18, 19
 SHARED = 20
 """How many join indexes all facts hang in; those after them hold background alone."""
-REGISTERS = 21
+WANTED = 21
+"""The predicate whose active plans are not known yet, or the index that is not built yet."""
+ACTIVE_USED, STALE = 22, 23
+"""How many predicates' active plans are known, and whether a premise that nothing matched when
+they were listed has got its first match since."""
+REGISTERS = 24
 
-ROOM_FULL, GROUND_FULL, QUEUE_FULL, BORN_FULL, SUSPECTS_FULL, SOLUTIONS_FULL, PANES_FULL = range(1, 8)
+(
+    ROOM_FULL,
+    GROUND_FULL,
+    QUEUE_FULL,
+    BORN_FULL,
+    SUSPECTS_FULL,
+    SOLUTIONS_FULL,
+    PANES_FULL,
+    ACTIVE_UNKNOWN,
+    INDEX_UNBUILT,
+) = range(1, 10)
 
 END = -1
 """The end of a linked list."""
@@ -85,6 +101,7 @@ class Store(NamedTuple):
     slots: Array
     tables: Array
     masks: Array
+    built: Array
     pane_stamps: Array
     pane_heads: Array
     heap: Array
@@ -96,11 +113,19 @@ class Store(NamedTuple):
     solutions: Array
     solution_stamps: Array
     alpha_counts: Array
+    assumed: Array
+    active_keys: Array
+    active_starts: Array
+    active_objects: Array
+    active: Array
     kinds: Array
     binding: Array
     cursor: Array
     meta: Array
 
+
+_PREDICATES = 64
+"""Room for the active plans of so many predicates, at first (a power of two)."""
 
 FULLEST = 0.72
 """The load at which a table grows."""
@@ -134,6 +159,7 @@ def new_store(
         slots=np.zeros(64 * len(tables), np.uint64),
         tables=tables,
         masks=np.array(indexes, np.int64),
+        built=np.zeros(len(indexes), np.uint8),
         pane_stamps=np.zeros(16, np.int64),
         pane_heads=np.full(16, END, np.int32),
         heap=np.zeros(16, np.int64),
@@ -145,6 +171,11 @@ def new_store(
         solutions=np.zeros((16, 2 + variables), np.int32),
         solution_stamps=np.zeros(16, np.int64),
         alpha_counts=np.zeros((max(1, alphas), 2), np.int64),
+        assumed=np.zeros(max(1, alphas), np.uint8),
+        active_keys=np.full(_PREDICATES, END, np.int32),
+        active_starts=np.zeros((_PREDICATES, 3), np.int32),
+        active_objects=np.zeros(_PREDICATES, np.int64),
+        active=np.zeros(64, np.int32),
         kinds=np.zeros(1, np.uint8),
         binding=np.zeros(max(1, variables), np.int32),
         cursor=np.zeros((max(1, steps), 3), np.int64),
@@ -160,13 +191,13 @@ def set_room(store: Store) -> None:
     in_tables = (tables[:, CAPACITY] * FULLEST).astype(np.int64) - tables[:, USED]
     in_rows = len(store.rows) - int(meta[ROWS]) + int(meta[FREE_COUNT])
     for side in (0, 1):
-        in_side = in_tables[side::2][: _indexes(store, side)]
+        in_side = in_tables[_tables_in_use(store, side)]
         meta[ROOM + side] = max(0, min(int(in_side.min()), in_rows))
 
 
-def _indexes(store: Store, side: int) -> int:
-    """How many indexes a side uses, the one for whole facts included."""
-    return len(store.masks) if side else 1 + int(store.meta[SHARED])
+def _tables_in_use(store: Store, side: int) -> list[int]:
+    """The tables of one side that rows are hung into."""
+    return [2 * k + side for k in range(len(store.masks)) if side or k == 0 or store.built[k]]
 
 
 def bytes_of(store: Store) -> int:
@@ -202,8 +233,13 @@ def new_tables(store: Store, side: int) -> tuple[Array, Array]:
     """Empty tables and slots; those of one side have room for an eighth of the rows and more."""
     tables = store.tables.copy()
     need = len(store.rows) // 8
-    for table in tables[side::2][: _indexes(store, side)]:
+    for table in (tables[k] for k in _tables_in_use(store, side)):
         if table[CAPACITY] * FULLEST - table[USED] <= need:
             table[CAPACITY] = int((table[USED] * 1.25 + 1.5 * need) / FULLEST)
+    return laid_out(tables)
+
+
+def laid_out(tables: Array) -> tuple[Array, Array]:
+    """The tables one after another, and empty slots for them."""
     tables[:, OFFSET] = np.concatenate(([0], np.cumsum(tables[:-1, CAPACITY])))
     return tables, np.zeros(int(tables[:, CAPACITY].sum()), np.uint64)

@@ -8,7 +8,8 @@ import numpy as np
 
 from ensue.dictionary import Dictionary
 from ensue.maintain.base import LoggedMaintainer, check_stream_copies
-from ensue.maintain.kernel.engine import Columns, Kernel
+from ensue.maintain.kernel.columns import Columns
+from ensue.maintain.kernel.engine import Kernel
 from ensue.maintain.snapshot import Snapshot
 from ensue.model import BACKGROUND, NEVER, Change, Copies, Fact, Facts
 from ensue.rules.tree import RuleSet

@@ -26,6 +26,9 @@ REPEATED = 3
 # Columns of a step; the first three are the premise's slots.
 (MASK, INDEX, CUT, ALPHA, FIRST_GUARD, GUARDS) = range(4, 10)
 
+# Columns of a conclusion, after its slots.
+FIRST_ECHO, ECHOES = 3, 4
+
 # Operations of a guard. Every other one is a set of kinds, as bits; these two are no such set.
 EQUAL, NOT_EQUAL = -1, -2
 
@@ -53,6 +56,7 @@ class Plans(NamedTuple):
     steps: Array
     guards: Array
     heads: Array
+    echoes: Array
     forward_starts: Array
     forward: Array
     backward_starts: Array
@@ -86,7 +90,8 @@ class _Draft:
     plans: list[list[int]] = field(default_factory=list)
     steps: list[list[int]] = field(default_factory=list)
     guards: list[tuple[int, int, int]] = field(default_factory=list)
-    heads: list[Triple] = field(default_factory=list)
+    heads: list[list[int]] = field(default_factory=list)
+    echoes: list[list[int]] = field(default_factory=list)
 
     def want_index(self, mask: int, *, ground: bool) -> None:
         """Note that an index is needed, be it for the background alone.
@@ -136,7 +141,8 @@ def make_plans(program: Program, background: Array, *, keep_all: bool, masks: It
     backward: list[tuple[int, int]] = []
     for number, rule in enumerate(program.rules):
         first_head = len(draft.heads)
-        draft.heads.extend(rule.conclusions)
+        for conclusion in rule.conclusions:
+            _write_head(draft, rule, conclusion)
         for at, premise in enumerate(rule.premises):
             forward.append((premise[1], len(draft.plans)))
             _write_plan(draft, number, rule, premise, first_head, skip=at)
@@ -167,7 +173,8 @@ def _tables(draft: _Draft, forward: list[tuple[int, int]], backward: list[tuple[
         _matrix(draft.plans, 13),
         _matrix(draft.steps, 10),
         _matrix(draft.guards, 3),
-        _matrix(draft.heads, 3),
+        _matrix(draft.heads, 5),
+        _matrix(draft.echoes, 6),
         *_dispatch(forward),
         *_dispatch(backward),
         np.array(alpha_starts, np.int32),
@@ -201,6 +208,23 @@ def _alphas(program: Program) -> list[Triple]:
     return sorted(found, key=lambda alpha: (alpha[1], alpha))
 
 
+def _write_head(draft: _Draft, rule: CompiledRule, conclusion: Triple) -> None:
+    """A conclusion, and when it would echo a premise: a derivation of itself raises nothing."""
+    echoes = [echo for premise in rule.premises if (echo := _echo(conclusion, premise)) is not None]
+    draft.heads.append([*conclusion, len(draft.echoes), len(echoes)])
+    draft.echoes.extend(echoes)
+
+
+def _echo(conclusion: Triple, premise: Triple) -> list[int] | None:
+    """The pairs of slots that must be equal for the two to be one fact; None if they cannot be."""
+    pairs: list[int] = []
+    for a, b in zip(conclusion, premise, strict=True):
+        if a >= 0 and b >= 0 and a != b:
+            return None
+        pairs += (a, b)
+    return pairs
+
+
 def _write_plan(
     draft: _Draft, number: int, rule: CompiledRule, given: Triple, first_head: int, skip: int | None
 ) -> None:
@@ -213,7 +237,7 @@ def _write_plan(
         k = min(waiting, key=lambda k: _cost(draft, rule, k, bound))
         waiting.remove(k)
         _write_step(draft, rule, k, bound, pending, ground=skip is not None and rule.cut[skip])
-    native = all(_is_native(condition, rule) for condition in rule.conditions)
+    native = all(is_native(condition, rule) for condition in rule.conditions)
     draft.plans.append(
         [
             *given,
@@ -293,7 +317,8 @@ def _native(compiled: CompiledCondition, rule: CompiledRule) -> list[tuple[int, 
     return [(_NATIVE_GUARDS[condition.name], compiled.args[0], compiled.args[-1])]
 
 
-def _is_native(compiled: CompiledCondition, rule: CompiledRule) -> bool:
+def is_native(compiled: CompiledCondition, rule: CompiledRule) -> bool:
+    """Whether compiled code asks a condition fully while it matches the body."""
     condition = compiled.condition
     if not isinstance(condition, Guard):
         return False

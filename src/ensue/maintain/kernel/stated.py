@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ensue.maintain.kernel import view
-from ensue.maintain.kernel.compiling import compiled
+from ensue.maintain.kernel.compiling import allocating, compiled
 from ensue.maintain.kernel.layout import CONTEXT, DEAD, END, ROWS, WHOLE, O, P, S
 from ensue.maintain.kernel.tables import first_row
 
@@ -24,7 +24,7 @@ def state(store, stated, context, s, p, o, stamp):
             stated[row] = stamp[i]
 
 
-@compiled
+@allocating
 def unstated(store, stated, context, s, p, o, threshold):
     """The rows of those facts that were stated until `threshold` at the latest; now they are not."""
     rows = np.empty(len(s), np.int64)
@@ -38,7 +38,7 @@ def unstated(store, stated, context, s, p, o, threshold):
     return rows[:count]
 
 
-@compiled
+@allocating
 def absent(store, other, ground):
     """The rows outside the background whose facts neither `other` nor the background of `ground` has."""
     rows = np.empty(view.meta(store)[ROWS], np.int64)

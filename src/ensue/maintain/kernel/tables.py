@@ -20,6 +20,7 @@ from ensue.maintain.kernel.compiling import compiled, inlined, part
 from ensue.maintain.kernel.layout import (
     CAPACITY,
     CONTEXT,
+    DEAD,
     END,
     FREE,
     FREE_COUNT,
@@ -191,26 +192,43 @@ def _empty_slot(slots, offset, capacity, hole):
 
 @part
 def link(store, side, row):
-    """Hang a row into its join indexes, at the front; `side` is 1 for the background, else 0."""
-    rows, slots, tables, masks = view.rows(store), view.slots(store), view.tables(store), view.masks(store)
-    shared = view.meta(store)[SHARED]
-    s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
+    """Hang a row into its join indexes; `side` is 1 for the background, else 0."""
+    masks, built, shared = view.masks(store), view.built(store), view.meta(store)[SHARED]
     for k in range(1, len(masks) if side else shared + 1):
-        mask = masks[k]
-        table = 2 * k + side
-        h = hash_key(mask, s, p, o, context)
-        at = _probe(rows, slots, tables[table, OFFSET], tables[table, CAPACITY], mask, h, s, p, o, context)
-        head = np.int64(END)
-        if at < 0:
-            at = ~at
-            tables[table, USED] += 1
-        else:
-            head = row_in(slots[at])
-        slots[at] = _slot(h, row)
-        if k <= shared:
-            _push(rows, LINKS + 2 * (k - 1), row, head)
-        else:
-            _push(view.ground_links(store), 2 * (k - 1 - shared), row, head)
+        if side or built[k]:
+            _hang(store, side, k, row)
+
+
+@part
+def _hang(store, side, k, row):
+    """Hang a row into one join index, at the front of its list."""
+    rows, slots, tables = view.rows(store), view.slots(store), view.tables(store)
+    s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
+    mask, shared = view.masks(store)[k], view.meta(store)[SHARED]
+    table = 2 * k + side
+    h = hash_key(mask, s, p, o, context)
+    at = _probe(rows, slots, tables[table, OFFSET], tables[table, CAPACITY], mask, h, s, p, o, context)
+    head = np.int64(END)
+    if at < 0:
+        at = ~at
+        tables[table, USED] += 1
+    else:
+        head = row_in(slots[at])
+    slots[at] = _slot(h, row)
+    if k <= shared:
+        _push(rows, LINKS + 2 * (k - 1), row, head)
+    else:
+        _push(view.ground_links(store), 2 * (k - 1 - shared), row, head)
+
+
+@compiled
+def build_index(store, k):
+    """Hang all facts outside the background into an index that was not needed so far."""
+    rows, flags = view.rows(store), view.flags(store)
+    for row in range(view.meta(store)[ROWS]):
+        if rows[row, CONTEXT] > 0 and not flags[row] & DEAD:
+            _hang(store, 0, k, row)
+    view.built(store)[k] = 1
 
 
 @inlined
@@ -235,7 +253,10 @@ def unlink(store, row):
     """Take a row that is not background out of every index."""
     rows, slots, tables, masks = view.rows(store), view.slots(store), view.tables(store), view.masks(store)
     s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
+    built = view.built(store)
     for k in range(1, view.meta(store)[SHARED] + 1):
+        if not built[k]:
+            continue
         links = LINKS + 2 * (k - 1)
         following, before = rows[row, links], rows[row, links + 1]
         if following != END:

@@ -1,0 +1,57 @@
+"""The rules that need Python, finished: they mint nodes or evaluate SPARQL expressions.
+
+Compiled code hands over the solutions of their bodies. They are concluded by the column, so that a
+condition costs one call per solution and nothing else does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ensue.dictionary import Dictionary
+from ensue.maintain.kernel.columns import Columns
+from ensue.maintain.kernel.layout import Array
+from ensue.maintain.kernel.plans import is_native
+from ensue.maintain.program import CompiledCondition, CompiledRule, Program, value_of
+
+
+def conclude_all(program: Program, dictionary: Dictionary, solutions: Array, stamps: Array) -> Columns:
+    """What the rules conclude from rows of (rule, context, binding...) with these stamps."""
+    parts = [Columns.of([])]
+    for number in np.unique(solutions[:, 0]):
+        which = solutions[:, 0] == number
+        parts += _conclude(program.rules[number], dictionary, solutions[which], stamps[which])
+    return Columns.joined(parts)
+
+
+def _conclude(rule: CompiledRule, dictionary: Dictionary, solutions: Array, stamps: Array) -> list[Columns]:
+    context, body = solutions[:, 1], solutions[:, 2 : 2 + rule.body_variables]
+    made = np.full((len(body), rule.variables - rule.body_variables), -1, np.int32)
+    binding = np.concatenate([body, made], axis=1)
+    for condition in rule.conditions:
+        if is_native(condition, rule):
+            continue  # Asked while the body was matched.
+        holds = _apply(condition, binding, dictionary)
+        binding, context, stamps = binding[holds], context[holds], stamps[holds]
+    return [
+        Columns(context, _column(s, binding), _column(p, binding), _column(o, binding), stamps)
+        for s, p, o in rule.conclusions
+    ]
+
+
+def _apply(compiled: CompiledCondition, binding: Array, dictionary: Dictionary) -> Array:
+    """Write the condition's values into the binding; which rows it holds for."""
+    arguments = [_column(slot, binding).tolist() for slot in compiled.args]
+    tuples = zip(*arguments, strict=True) if arguments else [()] * len(binding)
+    values = [value_of(compiled, args, dictionary) for args in tuples]
+    holds = np.array([value is not None for value in values], np.bool_)
+    if compiled.target >= 0:
+        found = np.array([-1 if value is None else value for value in values], np.int32)
+        already = binding[:, compiled.target]
+        holds &= (already == -1) | (already == found)
+        binding[:, compiled.target] = found
+    return holds
+
+
+def _column(slot: int, binding: Array) -> Array:
+    return binding[:, ~slot] if slot < 0 else np.full(len(binding), slot, np.int32)
