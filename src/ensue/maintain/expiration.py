@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from ensue.dictionary import Dictionary
 from ensue.maintain.base import check_threshold
 from ensue.maintain.kernel.columns import Columns
 from ensue.maintain.kernel.engine import Kernel
 from ensue.maintain.kernel.layout import Array
 from ensue.maintain.kernel.maintainer import KernelMaintainer, columns_of
 from ensue.model import Change, Copies, Facts
+from ensue.rules.tree import RuleSet
 
 
 class Expiration(KernelMaintainer):
     """Stamps on the columnar kernel: the default strategy.
 
-    >>> from ensue.dictionary import Dictionary
-    >>> from ensue.rules.tree import Pattern, Premise, Rule, RuleSet, Var
+    >>> from ensue.rules.tree import Pattern, Premise, Rule, Var
     >>> d, (x, y, z) = Dictionary(), map(Var, "xyz")
     >>> body = (Premise(Pattern(x, "<urn:in>", y)), Premise(Pattern(y, "<urn:in>", z)))
     >>> m = Expiration(RuleSet("R", (Rule("R", body, (Pattern(x, "<urn:in>", z),)),)), d)
@@ -36,6 +37,14 @@ class Expiration(KernelMaintainer):
     name = "expiration"
     stamped = True
     _keep_all = False
+
+    def __init__(self, rules: RuleSet, dictionary: Dictionary, *, indexes: tuple[int, ...] = ()) -> None:
+        """`indexes` are join indexes (masks of `kernel.layout`) to keep from the start.
+
+        The others are built when a rule first looks something up in them.
+        """
+        super().__init__(rules, dictionary)
+        self._indexes = indexes
 
     def retract(self, copies: Copies, *, every: bool = False) -> int:
         """Take back the newest copy (or `every` copy) of each statement; say how many went."""
@@ -63,7 +72,13 @@ class Expiration(KernelMaintainer):
         return self._engine.closure(context, lowest if threshold is None else max(threshold, lowest))
 
     def _new_kernel(self) -> Kernel:
-        kernel = Kernel(self._program, self._dictionary, columns_of(self._ground), keep_all=self._keep_all)
+        kernel = Kernel(
+            self._program,
+            self._dictionary,
+            columns_of(self._ground),
+            keep_all=self._keep_all,
+            masks=self._indexes,
+        )
         kernel.threshold = self._log.threshold
         return kernel
 

@@ -49,8 +49,8 @@ def close(
     changed = True
     while changed:
         changed = False
-        everywhere = _Lookup(facts | ground)
-        cut = everywhere if background is None else _Lookup(background)
+        everywhere = Lookup(facts | ground)
+        cut = everywhere if background is None else Lookup(background)
         for rule in rules:
             for triple, stamp in _consequences(rule, dictionary, everywhere, cut):
                 if triple not in ground and stamp > facts.get(triple, NEVER):
@@ -59,7 +59,7 @@ def close(
     return facts
 
 
-class _Lookup:
+class Lookup:
     """Facts by position and term, so that the naive reference is not slower than it must be."""
 
     def __init__(self, facts: Stamps) -> None:
@@ -70,6 +70,7 @@ class _Lookup:
                 self._by_term.setdefault((position, term), []).append(triple)
 
     def candidates(self, pattern: Triple, binding: Binding) -> Iterable[Triple]:
+        """Facts among which all are that match the pattern so far bound: as few as one look-up tells."""
         found: Iterable[Triple] = self.stamps
         size = len(self.stamps)
         for position, slot in enumerate(pattern):
@@ -82,18 +83,25 @@ class _Lookup:
 
 
 def _consequences(
-    rule: CompiledRule, dictionary: Dictionary, everywhere: _Lookup, cut: _Lookup
+    rule: CompiledRule, dictionary: Dictionary, everywhere: Lookup, cut: Lookup
 ) -> Iterator[tuple[Triple, int]]:
     """What one rule concludes from the facts as they are, each derivation with its stamp."""
+    sources = [cut if is_cut else everywhere for is_cut in rule.cut]
+    for binding, stamp in bindings(rule, rule.premises, sources):
+        for triple in conclude(rule, binding, dictionary):
+            yield triple, stamp
+
+
+def bindings(
+    rule: CompiledRule, premises: Iterable[Triple], sources: Iterable[Lookup]
+) -> list[tuple[Binding, int]]:
+    """Every way to match premises of a rule, each in its source, with the oldest stamp in it."""
     partial: list[tuple[Binding, int]] = [([UNBOUND] * rule.variables, FOREVER)]
-    for premise, is_cut in zip(rule.premises, rule.cut, strict=True):
-        source = cut if is_cut else everywhere
+    for premise, source in zip(premises, sources, strict=True):
         partial = [
             (extended, min(stamp, source.stamps[triple]))
             for binding, stamp in partial
             for triple in source.candidates(premise, binding)
             if match(premise, triple, extended := list(binding))
         ]
-    for binding, stamp in partial:
-        for triple in conclude(rule, binding, dictionary):
-            yield triple, stamp
+    return partial

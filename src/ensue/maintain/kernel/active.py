@@ -26,6 +26,7 @@ from ensue.maintain.kernel.plans import (
     GIVEN_CUT,
     HEADS,
     NATIVE,
+    RULE,
     STEPS,
     Plans,
 )
@@ -41,8 +42,10 @@ _NOTHING = np.zeros((0, 3), np.int32)
 class ActivePlans:
     """Lists active plans for the predicates that are asked for."""
 
-    def __init__(self, plans: Plans, background: Array) -> None:
+    def __init__(self, plans: Plans, background: Array, done: set[int]) -> None:
         self._plans = plans
+        self._done = done
+        """Rules that the epsilon table takes care of."""
         by_predicate = background[np.argsort(background[:, _PREDICATE], kind="stable")]
         predicates, starts = np.unique(by_predicate[:, _PREDICATE], return_index=True)
         pieces = np.split(by_predicate, starts[1:])
@@ -80,7 +83,7 @@ class ActivePlans:
 
     def _can_fire(self, store: Store, plan: int, predicate: int) -> bool:
         row = self._plans.plans[plan].tolist()
-        if row[GIVEN_CUT]:
+        if row[GIVEN_CUT] or row[RULE] in self._done:
             return False
         steps = self._plans.steps[row[FIRST_STEP] : row[FIRST_STEP] + row[STEPS]].tolist()
         for step in steps:

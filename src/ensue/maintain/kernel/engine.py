@@ -16,6 +16,7 @@ from ensue.maintain.kernel import facts, join
 from ensue.maintain.kernel.active import ActivePlans
 from ensue.maintain.kernel.columns import Columns
 from ensue.maintain.kernel.conclude import conclude_all
+from ensue.maintain.kernel.epsilon import make_epsilon, write_epsilon
 from ensue.maintain.kernel.layout import (
     ACTIVE_UNKNOWN,
     BORN,
@@ -94,7 +95,6 @@ class Kernel:
         self._keep_all = keep_all
         self._removed_by_doubt = False
         self._kinds = bytearray()
-        self._active: ActivePlans | None = None
         axioms = Columns.of([(BACKGROUND, *axiom, FOREVER) for axiom in program.axioms])
         stated = np.stack([background.s, background.p, background.o], axis=1)
         planned = make_plans(program, stated, keep_all=keep_all, masks=masks)
@@ -114,6 +114,10 @@ class Kernel:
         self._store.built[wanted] = 1
         self.put(axioms)
         self.put(background)
+        ground = self._store.rows[: self._store.meta[GROUND], : O + 1]
+        epsilon = make_epsilon(program, self._tables, ground)
+        self._store = write_epsilon(self._store, epsilon, self._tables)
+        self._active = ActivePlans(self._tables, ground.copy(), epsilon.rules)
         self.begin_step()
 
     # -- a step ------------------------------------------------------------------------------
@@ -319,9 +323,6 @@ class Kernel:
         return bool(full)
 
     def _list_active(self, store: Store) -> Store:
-        if self._active is None:
-            ground = store.rows[: store.meta[GROUND], : O + 1]
-            self._active = ActivePlans(self._tables, ground)
         return self._active.enter(store, int(store.meta[WANTED]))
 
     def _reserve_gone(self) -> None:

@@ -18,6 +18,7 @@ from ensue.maintain.kernel.layout import (
     BORN,
     BORN_COUNT,
     BORN_FULL,
+    CLOSED,
     CONTEXT,
     DEAD,
     END,
@@ -33,6 +34,9 @@ from ensue.maintain.kernel.layout import (
     PANE_NEXT,
     PANES,
     PANES_FULL,
+    PUT_ALONE,
+    PUT_CLOSED,
+    PUT_FULLY,
     QUEUE_FULL,
     QUEUE_HEAD,
     QUEUE_LENGTH,
@@ -72,7 +76,7 @@ _NEVER = np.int64(np.iinfo(np.int64).min)
 
 
 @inlined
-def put(store, plans, context, s, p, o, stamp):
+def put(store, plans, context, s, p, o, stamp, how):
     """Let the store know that a fact holds until `stamp`: a new fact, a rise, or no news."""
     meta = view.meta(store)
     if stamp <= meta[THRESHOLD]:
@@ -88,14 +92,14 @@ def put(store, plans, context, s, p, o, stamp):
         at = locate(store, np.int64(context == 0), WHOLE, h, s, p, o, context)
     if at >= 0:
         row = row_in(view.slots(store)[at])
-        if stamp > view.stamps(store)[row] and _queue(store, row, view.stamps(store)[row]):
+        if stamp > view.stamps(store)[row] and _queue(store, row, view.stamps(store)[row], how):
             view.stamps(store)[row] = stamp
         return
-    _put_new(store, plans, at, h, context, s, p, o, stamp)
+    _put_new(store, plans, at, h, context, s, p, o, stamp, how)
 
 
 @part
-def _put_new(store, plans, at, h, context, s, p, o, stamp):
+def _put_new(store, plans, at, h, context, s, p, o, stamp, how):
     meta = view.meta(store)
     side = np.int64(context == 0)
     if meta[ROOM + side] <= 0:
@@ -116,11 +120,11 @@ def _put_new(store, plans, at, h, context, s, p, o, stamp):
     rows = view.rows(store)
     rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT] = s, p, o, context
     view.stamps(store)[row] = stamp
-    view.flags(store)[row] = FRESH
+    view.flags(store)[row] = 0 if how == PUT_ALONE else FRESH
     fill_slot(store, side, at, h, row)
     link(store, side, row)
     _count(store, plans, side, s, p, o, 1)
-    _queue(store, row, _NEVER)
+    _queue(store, row, _NEVER, how)
     if side:
         meta[GROUND] += 1
         return
@@ -133,9 +137,14 @@ def _put_new(store, plans, at, h, context, s, p, o, stamp):
 
 
 @inlined
-def _queue(store, row, old):
+def _queue(store, row, old, how):
     """Queue a row to be joined; `old` is the stamp up to which that was done before."""
-    if view.flags(store)[row] & QUEUED:
+    if how == PUT_ALONE:
+        return True
+    flags = view.flags(store)
+    if flags[row] & QUEUED:
+        if how == PUT_FULLY:
+            flags[row] &= ~np.uint8(CLOSED)
         return True
     meta = view.meta(store)
     size = len(view.queue(store))
@@ -148,7 +157,7 @@ def _queue(store, row, old):
     view.queue(store)[at] = row
     view.queue_old(store)[at] = old
     meta[QUEUE_LENGTH] += 1
-    view.flags(store)[row] |= QUEUED
+    flags[row] |= QUEUED | (CLOSED if how == PUT_CLOSED else 0)
     return True
 
 
@@ -168,7 +177,7 @@ def _count(store, plans, side, s, p, o, by):
 def put_all(store, plans, start, context, s, p, o, stamp):
     """Put facts from `start` on; where it stopped (the end, unless an array was full)."""
     for i in range(start, len(stamp)):
-        put(store, plans, context[i], s[i], p[i], o[i], stamp[i])
+        put(store, plans, context[i], s[i], p[i], o[i], stamp[i], PUT_FULLY)
         if view.meta(store)[FULL]:
             return i
     return len(stamp)

@@ -14,10 +14,12 @@ import numpy as np
 
 from ensue.maintain.kernel import view
 from ensue.maintain.kernel.compiling import compiled, inlined, part
+from ensue.maintain.kernel.epsilon import ANY, THE_SUBJECT
 from ensue.maintain.kernel.facts import doubt, put
 from ensue.maintain.kernel.layout import (
     ACTIVE_UNKNOWN,
     ACTIVE_USED,
+    CLOSED,
     CONTEXT,
     DERIVATIONS,
     END,
@@ -28,6 +30,7 @@ from ensue.maintain.kernel.layout import (
     OBJECT,
     PREDICATE,
     PROBES,
+    PUT_FULLY,
     QUEUE_HEAD,
     QUEUE_LENGTH,
     QUEUED,
@@ -85,16 +88,64 @@ def run(store, plans):
         row = np.int64(view.queue(store)[meta[QUEUE_HEAD]])
         derivations, probes, solutions = meta[DERIVATIONS], meta[PROBES], meta[SOLUTION_COUNT]
         flags = view.flags(store)[row]
-        view.flags(store)[row] &= ~np.uint8(QUEUED | FRESH)
-        _fire(store, plans, row, view.queue_old(store)[meta[QUEUE_HEAD]], PUT)
+        view.flags(store)[row] &= ~np.uint8(QUEUED | FRESH | CLOSED)
+        if not flags & CLOSED:
+            _imply(store, plans, row)
+        if not meta[FULL]:
+            _fire(store, plans, row, view.queue_old(store)[meta[QUEUE_HEAD]], PUT)
         if meta[FULL]:  # This row again, when there is room: so its counts must not stay.
             meta[DERIVATIONS], meta[PROBES], meta[SOLUTION_COUNT] = derivations, probes, solutions
-            view.flags(store)[row] |= flags & (QUEUED | FRESH)
+            view.flags(store)[row] |= flags & (QUEUED | FRESH | CLOSED)
             return
         meta[QUEUE_HEAD] += 1
         meta[QUEUE_LENGTH] -= 1
         if meta[QUEUE_HEAD] == len(view.queue(store)) or not meta[QUEUE_LENGTH]:
             meta[QUEUE_HEAD] = 0
+
+
+@part
+def _imply(store, plans, row):
+    """Put all that follows from a fact by linear rules (see `epsilon.py`)."""
+    rows = view.rows(store)
+    s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
+    if context != 0 and len(view.epsilon(store)):
+        stamp = view.stamps(store)[row]
+        _put_implied(store, plans, p, np.int32(ANY), context, s, o, stamp)
+        if not view.meta(store)[FULL]:
+            _put_implied(store, plans, p, o, context, s, o, stamp)
+
+
+@part
+def _put_implied(store, plans, predicate, key, context, s, o, stamp):
+    keys, table, meta = view.epsilon_keys(store), view.epsilon(store), view.meta(store)
+    last = len(keys) - 1
+    at = (np.int64(predicate) * 31 + np.int64(key)) & last
+    while keys[at, 0] != predicate or keys[at, 1] != key:
+        if keys[at, 0] == END:
+            return
+        at = (at + 1) & last
+    starts = view.epsilon_starts(store)
+    for i in range(starts[at, 0], starts[at, 1]):
+        meta[DERIVATIONS] += 1
+        put(
+            store,
+            plans,
+            context,
+            _end(table[i, 0], s, o),
+            table[i, 1],
+            _end(table[i, 2], s, o),
+            stamp,
+            table[i, 3],
+        )
+        if meta[FULL]:
+            return
+
+
+@inlined
+def _end(slot, s, o):
+    if slot >= 0:
+        return slot
+    return s if slot == THE_SUBJECT else o
 
 
 @compiled
@@ -367,7 +418,7 @@ def _conclude(store, plans, plan, context, stamp, action):
         s, p, o = _value(binding, heads[i, S]), _value(binding, heads[i, P]), _value(binding, heads[i, O])
         meta[DERIVATIONS] += 1
         if action == PUT:
-            put(store, plans, context, s, p, o, stamp)
+            put(store, plans, context, s, p, o, stamp, PUT_FULLY)
         else:
             doubt(store, context, s, p, o, stamp)
         if meta[FULL]:

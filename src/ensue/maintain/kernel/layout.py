@@ -44,6 +44,8 @@ HANGING = 16
 """In the list of a pane."""
 GONE = 32
 """In the list of what left in this step."""
+CLOSED = 128
+"""Waiting, but all that follows by linear rules is there already."""
 
 # Registers and counters, in one array because compiled code cannot change the fields of a tuple.
 ROWS = 0
@@ -87,6 +89,9 @@ REGISTERS = 24
 END = -1
 """The end of a linked list."""
 
+# How a fact is put: joined with the others by every rule, by all but linear ones, or by none.
+PUT_FULLY, PUT_CLOSED, PUT_ALONE = range(3)
+
 # Columns of `tables`: table 2k is index k over everything else, table 2k + 1 over the background.
 OFFSET, CAPACITY, USED = range(3)
 
@@ -118,6 +123,9 @@ class Store(NamedTuple):
     active_starts: Array
     active_objects: Array
     active: Array
+    epsilon_keys: Array
+    epsilon_starts: Array
+    epsilon: Array
     kinds: Array
     binding: Array
     cursor: Array
@@ -129,7 +137,7 @@ _PREDICATES = 64
 
 FULLEST = 0.72
 """The load at which a table grows."""
-_GROWTH = 1.5
+_GROWTH = 2
 
 
 def new_store(
@@ -176,6 +184,9 @@ def new_store(
         active_starts=np.zeros((_PREDICATES, 3), np.int32),
         active_objects=np.zeros(_PREDICATES, np.int64),
         active=np.zeros(64, np.int32),
+        epsilon_keys=np.full((1, 2), END, np.int32),
+        epsilon_starts=np.zeros((1, 2), np.int32),
+        epsilon=np.zeros((0, 4), np.int32),
         kinds=np.zeros(1, np.uint8),
         binding=np.zeros(max(1, variables), np.int32),
         cursor=np.zeros((max(1, steps), 3), np.int64),
@@ -235,7 +246,7 @@ def new_tables(store: Store, side: int) -> tuple[Array, Array]:
     need = len(store.rows) // 8
     for table in (tables[k] for k in _tables_in_use(store, side)):
         if table[CAPACITY] * FULLEST - table[USED] <= need:
-            table[CAPACITY] = int((table[USED] * 1.25 + 1.5 * need) / FULLEST)
+            table[CAPACITY] = int((table[USED] * _GROWTH + need) / FULLEST)
     return laid_out(tables)
 
 
