@@ -103,15 +103,15 @@ KERNEL = (
         "a missed rise: what rests on a renewed fact is not renewed",
         "expiration",
         "kernel/facts.py",
-        "if stamp > view.stamps(store)[row] and _queue(store, row, view.stamps(store)[row]):",
+        "if stamp > view.stamps(store)[row] and _queue(store, row, view.stamps(store)[row], how):",
         "if stamp > view.stamps(store)[row]:",
     ),
     Mutation(
         "a new fact is joined with fresher facts only",
         "expiration",
         "kernel/facts.py",
-        "_queue(store, row, _NEVER)",
-        "_queue(store, row, stamp)",
+        "_queue(store, row, _NEVER, how)",
+        "_queue(store, row, stamp, how)",
     ),
     Mutation(
         "a partner that merely rose is taken for one that will look for itself",
@@ -175,6 +175,13 @@ KERNEL = (
         "kernel/join.py",
         "        if meta[STALE]:\n            _forget_active(store)\n",
         "",
+    ),
+    Mutation(
+        "what the epsilon table puts is not joined by the other rules",
+        "expiration",
+        "kernel/epsilon.py",
+        "return PUT_CLOSED if any(",
+        "return PUT_ALONE if any(",
     ),
     Mutation(
         "an index that is built late lacks the facts that were there before",
