@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,16 @@ def pytest_configure(config):
 def pytest_report_header(config):
     seed = config.option.hypothesis_seed
     return f"hypothesis seed: {seed} (again with: pytest --hypothesis-seed={seed})"
+
+
+@pytest.fixture
+def heeding_interrupts():
+    """Options for a child that is to be stopped by Ctrl-C.
+
+    A shell without job control has its background jobs, tests among them, ignore interrupts, and
+    children inherit that.
+    """
+    return {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
 
 
 @pytest.fixture(scope="session")

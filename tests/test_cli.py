@@ -149,10 +149,11 @@ def test_a_full_disk_behind_standard_output(folder):
     assert ran.stderr.count(b"\n") == 1
 
 
-def test_ctrl_c_is_exit_code_130(folder):
+def test_ctrl_c_is_exit_code_130(folder, heeding_interrupts):
     os.mkfifo("endless.nt")
     command = [sys.executable, "-m", "ensue", "reason", "--rules", "up.rules", "endless.nt"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    streams = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    process = subprocess.Popen(command, **streams, **heeding_interrupts)
     with open("endless.nt", "wb") as fifo:  # opens when the reader is there
         fifo.write(FACTS.encode())
         fifo.flush()

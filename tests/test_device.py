@@ -289,8 +289,8 @@ def test_several_senders_at_once(rules):
     assert counters(err)["statements"] == 2
 
 
-def test_an_interrupt_ends_it_cleanly(rules):
-    process = device("--rules", rules, "--listen", "0")
+def test_an_interrupt_ends_it_cleanly(rules, heeding_interrupts):
+    process = device("--rules", rules, "--listen", "0", **heeding_interrupts)
     port = int(process.stderr.readline().rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port)) as sender:
         sender.sendall("\n".join([edge("a", "b", 1), edge("b", "c", 2), edge("c", "d", 1500), ""]).encode())

@@ -9,9 +9,11 @@ import pytest
 from ensue.dictionary import Dictionary
 from ensue.maintain import make, oracle
 from ensue.maintain.kernel.epsilon import ANY, THE_OBJECT, THE_SUBJECT, Epsilon
+from ensue.maintain.kernel.plans import EVERY_KIND
 from ensue.maintain.program import compile_rules
 from ensue.model import Copies
 from ensue.rules.load import parse_rules
+from ensue.terms import Kind
 
 HIERARCHY = """
 @prefix : <urn:> .
@@ -26,6 +28,10 @@ JOINING = """
 @prefix : <urn:> .
 [some: cut(?c :someOf ?p), (?x ?p ?y), (?y :type :C0) -> (?x :type ?c)]
 """
+ANY_FACT = """
+[thing:   (?x ?p ?y) -> (?x :type :Thing), (?p :type :Link)]
+[object:  (?x ?p ?y), notLiteral(?y) -> (?y :same ?y)]
+"""
 
 
 def _schema(random: Random) -> list[tuple[str, str, str]]:
@@ -38,46 +44,75 @@ def _schema(random: Random) -> list[tuple[str, str, str]]:
     return [*made, ("<urn:C2>", "<urn:someOf>", random.choice(links))]
 
 
-@pytest.mark.parametrize("joining", [False, True], ids=["linear rules alone", "with a joining rule"])
-@pytest.mark.parametrize("seed", range(40))
-def test_the_table_puts_what_the_rules_say(seed, joining):
+RULES = {
+    "cut": HIERARCHY,
+    "cut, and a joining rule": HIERARCHY + JOINING,
+    "live": HIERARCHY.replace("cut(", "("),
+    "live, and a joining rule": (HIERARCHY + JOINING).replace("cut(", "("),
+    "live, and rules for any fact": HIERARCHY.replace("cut(", "(") + ANY_FACT,
+}
+
+
+@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("seed", range(30))
+def test_the_table_puts_what_the_rules_say(seed, rules):
+    """Where the schema is live it also arrives on the stream, and the table must give way."""
     random, dictionary = Random(seed), Dictionary()
-    rules = parse_rules(HIERARCHY, syntax="bracketed")
-    if joining:
-        rules = rules + parse_rules(JOINING, syntax="bracketed")
+    parsed = parse_rules(RULES[rules], syntax="bracketed")
+    program = compile_rules(parsed, dictionary)
     background = Copies.background(tuple(map(dictionary.encode, t)) for t in _schema(random))
-    maintainer = make("expiration", rules, dictionary)
+    maintainer = make("expiration", parsed, dictionary)
     maintainer.load_background(background)
     batches = [background]
-    for step in range(4):
-        rows = []
-        for _ in range(6):
-            link = random.choice(["<urn:p0>", "<urn:p1>", "<urn:p2>", "<urn:p3>", "<urn:type>"])
-            o = f"<urn:C{random.randrange(5)}>" if link == "<urn:type>" else f"<urn:{random.choice('abcd')}>"
-            terms = (f"<urn:{random.choice('abcd')}>", link, o)
-            rows.append((1, *map(dictionary.encode, terms), random.randrange(10 * step, 10 * step + 20)))
+    for step in range(5):
+        said = [_statement(random) for _ in range(6)]
+        if step in (2, 3) and rules.startswith("live"):
+            said += random.sample(_schema(random), 1)
+        stamps = [random.randrange(10 * step, 10 * step + 20) for _ in said]
+        rows = [(1, *map(dictionary.encode, t), stamp) for t, stamp in zip(said, stamps, strict=True)]
         batches.append(Copies.of(rows))
         maintainer.admit(Copies.of(rows))
         maintainer.advance(10 * step)
-        want = oracle.closure(compile_rules(rules, dictionary), dictionary, batches, 10 * step)
+        want = oracle.closure(program, dictionary, batches, 10 * step)
         expected = {fact: stamp for fact, stamp in want.items() if fact[0] == 1}
         assert maintainer.closure(1).stamps() == expected, f"seed {seed}, step {step}"
+
+
+def _statement(random: Random) -> tuple[str, str, str]:
+    link = random.choice(["<urn:p0>", "<urn:p1>", "<urn:p2>", "<urn:p3>", "<urn:type>"])
+    o = f"<urn:C{random.randrange(5)}>" if link == "<urn:type>" else f"<urn:{random.choice('abcd')}>"
+    return f"<urn:{random.choice('abcd')}>", link, '"text"' if random.random() < 0.1 else o
+
+
+def _anything(*templates):
+    return {(template, EVERY_KIND, EVERY_KIND) for template in templates}
 
 
 def test_what_follows_is_closed_and_each_thing_is_there_once():
     typed, near, far = 1, 2, 3
     rules = {
-        (near, ANY): {(THE_SUBJECT, far, THE_OBJECT), (THE_SUBJECT, typed, 10)},
-        (far, ANY): {(THE_OBJECT, far, THE_SUBJECT), (THE_SUBJECT, typed, 10)},
-        (typed, 10): {(THE_SUBJECT, typed, 11)},
+        (near, ANY): _anything((THE_SUBJECT, far, THE_OBJECT), (THE_SUBJECT, typed, 10)),
+        (far, ANY): _anything((THE_OBJECT, far, THE_SUBJECT), (THE_SUBJECT, typed, 10)),
+        (typed, 10): _anything((THE_SUBJECT, typed, 11)),
     }
     closed = Epsilon(rules).closed((near, ANY))
-    both_ways = {(THE_SUBJECT, far, THE_OBJECT), (THE_OBJECT, far, THE_SUBJECT)}
-    types = {(end, typed, c) for end in (THE_SUBJECT, THE_OBJECT) for c in (10, 11)}
-    assert closed.keys() == both_ways | types
+    both_ways = [(THE_SUBJECT, far, THE_OBJECT), (THE_OBJECT, far, THE_SUBJECT)]
+    types = [(end, typed, c) for end in (THE_SUBJECT, THE_OBJECT) for c in (10, 11)]
+    assert closed.keys() == _anything(*both_ways, *types)
     assert not any(closed.values())
 
 
 def test_an_implied_fact_whose_object_may_matter_is_looked_at_again():
-    rules = {(2, ANY): {(THE_SUBJECT, 1, THE_OBJECT)}, (1, 10): {(THE_SUBJECT, 1, 11)}}
-    assert Epsilon(rules).closed((2, ANY)) == {(THE_SUBJECT, 1, THE_OBJECT): True}
+    implied = (THE_SUBJECT, 1, THE_OBJECT)
+    rules = {(2, ANY): _anything(implied), (1, 10): _anything((THE_SUBJECT, 1, 11))}
+    assert Epsilon(rules).closed((2, ANY)) == {(implied, EVERY_KIND, EVERY_KIND): True}
+
+
+def test_a_guard_goes_along_with_what_follows():
+    no_literal = EVERY_KIND & ~(1 << Kind.PLAIN | 1 << Kind.TYPED)
+    turned, typed = (THE_OBJECT, 3, THE_SUBJECT), (THE_SUBJECT, 1, 10)
+    rules = {(2, ANY): {(turned, EVERY_KIND, no_literal)}, (3, ANY): _anything(typed)}
+    assert Epsilon(rules).closed((2, ANY)).keys() == {
+        (turned, EVERY_KIND, no_literal),
+        ((THE_OBJECT, 1, 10), EVERY_KIND, no_literal),
+    }

@@ -26,7 +26,6 @@ from ensue.maintain.kernel.plans import (
     GIVEN_CUT,
     HEADS,
     NATIVE,
-    RULE,
     STEPS,
     Plans,
 )
@@ -44,18 +43,22 @@ class ActivePlans:
 
     def __init__(self, plans: Plans, background: Array, done: set[int]) -> None:
         self._plans = plans
-        self._done = done
-        """Rules that the epsilon table takes care of."""
+        self.done = done
+        """Plans that the epsilon table stands for."""
         by_predicate = background[np.argsort(background[:, _PREDICATE], kind="stable")]
         predicates, starts = np.unique(by_predicate[:, _PREDICATE], return_index=True)
         pieces = np.split(by_predicate, starts[1:])
         self._background = dict(zip(predicates.tolist(), pieces, strict=False))
-        self._matched: set[int] = set()
+        self.matched: set[int] = set()
         """Premises that something outside the background has matched at some time."""
+
+    def look(self, store: Store) -> None:
+        """Note which premises something outside the background matches now."""
+        self.matched.update(np.nonzero(store.alpha_counts[:, 0])[0].tolist())
 
     def enter(self, store: Store, predicate: int) -> Store:
         """Write the plans of a predicate into the store."""
-        self._matched.update(np.nonzero(store.alpha_counts[:, 0])[0].tolist())
+        self.look(store)
         if 2 * (store.meta[ACTIVE_USED] + 1) > len(store.active_keys):
             return _larger(store)
         active = [plan for plan in self._listed(predicate) if self._can_fire(store, plan, predicate)]
@@ -83,7 +86,7 @@ class ActivePlans:
 
     def _can_fire(self, store: Store, plan: int, predicate: int) -> bool:
         row = self._plans.plans[plan].tolist()
-        if row[GIVEN_CUT] or row[RULE] in self._done:
+        if row[GIVEN_CUT] or plan in self.done:
             return False
         steps = self._plans.steps[row[FIRST_STEP] : row[FIRST_STEP] + row[STEPS]].tolist()
         for step in steps:
@@ -95,7 +98,7 @@ class ActivePlans:
                 continue
             if step[CUT]:
                 return False
-            if step[ALPHA] not in self._matched:
+            if step[ALPHA] not in self.matched:
                 if step[ALPHA] < 0:
                     continue
                 store.assumed[step[ALPHA]] = 1

@@ -48,6 +48,7 @@ from ensue.maintain.kernel.layout import (
     SOLUTIONS_FULL,
     SUSPECT_COUNT,
     SUSPECTS_FULL,
+    TABLE_STALE,
     THRESHOLD,
     WANTED,
     WHOLE,
@@ -98,7 +99,7 @@ class Kernel:
         axioms = Columns.of([(BACKGROUND, *axiom, FOREVER) for axiom in program.axioms])
         stated = np.stack([background.s, background.p, background.o], axis=1)
         planned = make_plans(program, stated, keep_all=keep_all, masks=masks)
-        self._tables = planned.tables
+        self._planned, self._tables = planned, planned.tables
         self._plan_book = book_of(planned.tables)
         self._plans = address_of(self._plan_book)
         self._store = new_store(
@@ -114,10 +115,8 @@ class Kernel:
         self._store.built[wanted] = 1
         self.put(axioms)
         self.put(background)
-        ground = self._store.rows[: self._store.meta[GROUND], : O + 1]
-        epsilon = make_epsilon(program, self._tables, ground)
-        self._store = write_epsilon(self._store, epsilon, self._tables)
-        self._active = ActivePlans(self._tables, ground.copy(), epsilon.rules)
+        self._active = ActivePlans(self._tables, self._background(), set())
+        self._store = self._fill_table(self._store)
         self.begin_step()
 
     # -- a step ------------------------------------------------------------------------------
@@ -318,9 +317,20 @@ class Kernel:
         full = int(self._store.meta[FULL])
         if full:
             self._store.meta[FULL] = 0
-            grow = self._list_active if full == ACTIVE_UNKNOWN else _GROW[full]
-            self._store = grow(self._store)
+            own = {ACTIVE_UNKNOWN: self._list_active, TABLE_STALE: self._fill_table}
+            self._store = (own.get(full) or _GROW[full])(self._store)
         return bool(full)
+
+    def _background(self) -> Array:
+        return self._store.rows[: self._store.meta[GROUND], : O + 1].copy()
+
+    def _fill_table(self, store: Store) -> Store:
+        """Make the epsilon table, of the rules that nothing outside the background has spoilt yet."""
+        self._active.look(store)
+        ground = self._background()
+        epsilon = make_epsilon(self._program, self._planned, ground, self._active.matched)
+        self._active.done = epsilon.plans
+        return write_epsilon(store, epsilon, self._planned, self._dictionary.kinds, ground)
 
     def _list_active(self, store: Store) -> Store:
         return self._active.enter(store, int(store.meta[WANTED]))

@@ -1,129 +1,232 @@
 """The epsilon table: everything that one fact implies by linear rules, each once (seed: Sparkwave).
 
-A rule is linear if all its premises but one are cut. With these filled in from the background, which
-does not change, it says: a fact of this predicate (and this object) implies that fact. Closed under
-each other such rules become a table from a predicate, or a predicate and an object, to templates of
-all that follows. Facts put from the table need not be looked at again by linear rules, and if no
-other rule wants them, not at all: that is what makes hierarchies cheap.
+A rule is linear if all its premises but one match background alone. With these filled in from the
+background, which does not change, it says: a fact of this predicate (and this object) implies that
+fact. Closed under each other such rules become a table from a predicate, or a predicate and an
+object, to templates of all that follows. Facts put from the table need not be looked at again by
+linear rules, and if no other rule wants them, not at all: that is what makes hierarchies cheap.
+
+Premises marked as cut match background alone for ever. Others are taken to as long as nothing outside
+the background has matched their constants; the first such match makes the table anew without them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ensue.maintain.kernel.layout import END, PUT_ALONE, PUT_CLOSED, PUT_FULLY, Array, Store
-from ensue.maintain.kernel.plans import GIVEN_CUT, NATIVE, RULE, Plans
+from ensue.maintain.kernel.plans import EVERY_KIND, GIVEN_CUT, PlanSet, kinds_of_guard
 from ensue.maintain.oracle import Lookup, bindings
 from ensue.maintain.program import UNBOUND, Binding, CompiledRule, Program
 from ensue.model import FOREVER, Triple
+from ensue.terms import Kind
 
-THE_SUBJECT, THE_OBJECT = -1, -2
-"""Slots of a template that stand for the subject and the object of the fact it is filled from."""
+THE_SUBJECT, THE_PREDICATE, THE_OBJECT = -1, -2, -3
+"""Slots of a template that stand for the parts of the fact it is filled from."""
 
 ANY = -1
-"""In a key: the object does not matter."""
+"""In a key: the predicate, or the object, does not matter."""
 
-_MOST_GROUND_RULES = 200_000
+_MOST_GROUND_RULES = 20_000
 """More than this is data, not schema: then joining is the better way."""
 
 Key = tuple[int, int]
+Guarded = tuple[Triple, int, int]
+"""A template, and the kinds that the given fact's subject and object may have, as bits."""
 
 
 @dataclass(slots=True)
 class Epsilon:
-    """Linear rules with their cut premises filled in, by predicate and object."""
+    """Linear rules with their other premises filled in, by predicate and object."""
 
-    implied: dict[Key, set[Triple]] = field(default_factory=dict)
-    rules: set[int] = field(default_factory=set)
-    """The numbers of the rules that are in the table."""
+    implied: dict[Key, set[Guarded]] = field(default_factory=dict)
+    plans: set[int] = field(default_factory=set)
+    """The plans that the table stands for."""
+    assumed: set[int] = field(default_factory=set)
+    """The premises (by alpha) that must not match anything outside the background."""
 
-    def closed(self, key: Key) -> dict[Triple, bool]:
+    def closed(self, key: Key, kinds: bytes | bytearray = b"") -> dict[Guarded, bool]:
         """All that follows from a fact of this key; True for what may imply more for some objects."""
-        start = (THE_SUBJECT, key[0], THE_OBJECT if key[1] == ANY else key[1])
-        found: dict[Triple, bool] = {}
-        waiting = list(self.implied.get(key, ()))
+        start = _start(key)
+        found: dict[Guarded, bool] = {}
+        waiting = list(self._next((start, EVERY_KIND, EVERY_KIND), key, kinds))
         while waiting:
-            template = waiting.pop()
-            if template in found or template == start:
+            guarded = waiting.pop()
+            template = guarded[0]
+            if guarded in found or template == start:
                 continue
-            s, p, o = template
-            found[template] = o < 0 and any(k[0] == p and k[1] != ANY for k in self.implied)
-            for k in ((p, ANY), (p, o)):
-                for implied in self.implied.get(k, ()) if k[1] == ANY or o >= 0 else ():
-                    waiting.append(_fill(implied, s, o))
+            found[guarded] = template[2] < 0 and any(
+                k[0] == template[1] and k[1] != ANY for k in self.implied
+            )
+            waiting.extend(self._next(guarded, (template[1], template[2]), kinds))
         return found
 
+    def _next(self, guarded: Guarded, key: Key, kinds: bytes | bytearray) -> Iterator[Guarded]:
+        """What a template implies in one step, with what the given fact must be for it."""
+        keys = {(ANY, ANY), (key[0], ANY), *([key] if key[1] >= 0 else [])}
+        (s, p, o), of_subject, of_object = guarded
+        for k in keys:
+            for template, wanted_s, wanted_o in self.implied.get(k, ()):
+                subject_kinds, object_kinds = of_subject, of_object
+                for slot, wanted in ((s, wanted_s), (o, wanted_o)):
+                    if slot == THE_SUBJECT:
+                        subject_kinds &= wanted
+                    elif slot == THE_OBJECT:
+                        object_kinds &= wanted
+                    elif wanted != EVERY_KIND and not wanted >> _kind(slot, kinds) & 1:
+                        subject_kinds = 0
+                if subject_kinds and object_kinds:
+                    yield _fill(template, s, p, o), subject_kinds, object_kinds
 
-def _fill(template: Triple, s: int, o: int) -> Triple:
-    a, p, b = (s if slot == THE_SUBJECT else o if slot == THE_OBJECT else slot for slot in template)
-    return a, p, b
+
+def _start(key: Key) -> Triple:
+    return (THE_SUBJECT, THE_PREDICATE if key[0] == ANY else key[0], THE_OBJECT if key[1] == ANY else key[1])
 
 
-def make_epsilon(program: Program, plans: Plans, background: Array) -> Epsilon:
-    """The table for a program over a closed background."""
+def _kind(slot: int, kinds: bytes | bytearray) -> int:
+    return Kind.IRI if slot == THE_PREDICATE else kinds[slot]
+
+
+def _fill(template: Triple, s: int, p: int, o: int) -> Triple:
+    parts = {THE_SUBJECT: s, THE_PREDICATE: p, THE_OBJECT: o}
+    a, b, c = (parts.get(slot, slot) for slot in template)
+    return a, b, c
+
+
+def make_epsilon(program: Program, planned: PlanSet, background: Array, matched: set[int]) -> Epsilon:
+    """The table over a closed background; `matched` are alphas that the stream has matched."""
     epsilon = Epsilon()
-    native = {int(plan[RULE]) for plan in plans.plans if plan[NATIVE]}
-    candidates = [k for k, rule in enumerate(program.rules) if k in native and _is_linear(rule)]
-    if not candidates:
-        return epsilon
     lookup = Lookup(dict.fromkeys(map(tuple, background.tolist()), FOREVER))
-    for number in candidates:
-        ground = _ground(program.rules[number], lookup)
-        if ground is not None and sum(map(len, epsilon.implied.values())) + len(ground) <= _MOST_GROUND_RULES:
-            epsilon.rules.add(number)
-            for key, template in ground:
-                epsilon.implied.setdefault(key, set()).add(template)
+    size = 0
+    for number, rule in enumerate(program.rules):
+        for at in _live_premises(rule, number, planned, matched):
+            ground = _ground(rule, at, lookup, _MOST_GROUND_RULES - size)
+            if ground is None:
+                continue
+            size += len(ground)
+            epsilon.plans.add(planned.given[number, at])
+            epsilon.assumed.update(_alphas(rule, number, at, planned))
+            for key, guarded in ground:
+                epsilon.implied.setdefault(key, set()).add(guarded)
+            break
     return epsilon
 
 
-def _is_linear(rule: CompiledRule) -> bool:
-    return any(rule.cut) and rule.cut.count(False) == 1 and not rule.conditions
+def _live_premises(rule: CompiledRule, number: int, planned: PlanSet, matched: set[int]) -> Iterator[int]:
+    """The premises that the stream may match while the others match background alone."""
+    if any(kinds_of_guard(condition, rule) is None for condition in rule.conditions):
+        return
+    for at, premise in enumerate(rule.premises):
+        others = [q for k, q in enumerate(rule.premises) if k != at and not rule.cut[k]]
+        apart = all(q[1] >= 0 and (premise[1] < 0 or _differ(q, premise)) for q in others)
+        if not rule.cut[at] and apart and not matched & set(_alphas(rule, number, at, planned)):
+            yield at
 
 
-def _ground(rule: CompiledRule, background: Lookup) -> list[tuple[Key, Triple]] | None:
-    """The rule for each match of its cut premises; None if one does not fit the table."""
-    live = rule.premises[rule.cut.index(False)]
-    cut = [premise for premise, is_cut in zip(rule.premises, rule.cut, strict=True) if is_cut]
+def _differ(a: Triple, b: Triple) -> bool:
+    """Whether no fact can match both patterns: then one is schema to the other."""
+    return any(x >= 0 and y >= 0 and x != y for x, y in zip(a, b, strict=True))
+
+
+def _alphas(rule: CompiledRule, number: int, at: int, planned: PlanSet) -> Iterable[int]:
+    return [planned.alpha[number, k] for k in range(len(rule.premises)) if k != at and not rule.cut[k]]
+
+
+def _ground(rule: CompiledRule, at: int, background: Lookup, most: int) -> list[tuple[Key, Guarded]] | None:
+    """The rule for each match of its other premises; None if one does not fit the table."""
+    others = [premise for k, premise in enumerate(rule.premises) if k != at]
+    if any(_crowd(premise, background) > most for premise in others):
+        return None
     found = []
-    for binding, _ in bindings(rule, cut, [background] * len(cut)):
-        s, p, o = (_filled(slot, binding) for slot in live)
-        if s >= 0 or p < 0 or s == o:
+    for binding, _ in bindings(rule, others, [background] * len(others)):
+        s, p, o = (_filled(slot, binding) for slot in rule.premises[at])
+        if s >= 0 or (p < 0 and o >= 0) or len({s, p, o}) < 3:
             return None
-        for conclusion in rule.conclusions:
-            head = [_filled(slot, binding) for slot in conclusion]
-            template = [THE_SUBJECT if slot == s else THE_OBJECT if slot == o else slot for slot in head]
-            if template[1] < 0:
+        subject_kinds, object_kinds = EVERY_KIND, EVERY_KIND
+        for condition in rule.conditions:
+            slot, allowed = _filled(condition.args[0], binding), kinds_of_guard(condition, rule)
+            if slot not in (s, o) or slot >= 0 or allowed is None:
                 return None
-            found.append(((p, o if o >= 0 else ANY), (template[0], template[1], template[2])))
+            subject_kinds &= allowed if slot == s else EVERY_KIND
+            object_kinds &= allowed if slot == o else EVERY_KIND
+        codes = {s: THE_SUBJECT, p: THE_PREDICATE if p < 0 else p, o: THE_OBJECT if o < 0 else o}
+        key = (p if p >= 0 else ANY, o if o >= 0 else ANY)
+        for conclusion in rule.conclusions:
+            a, b, c = (codes.get(slot, slot) for slot in (_filled(slot, binding) for slot in conclusion))
+            if (b < 0 and b != THE_PREDICATE) or min(a, b, c) < THE_OBJECT:
+                return None
+            found.append((key, ((a, b, c), subject_kinds, object_kinds)))
+        if len(found) > most:
+            return None
     return found
+
+
+def _crowd(premise: Triple, background: Lookup) -> int:
+    """How many background facts may match a premise."""
+    candidates = background.candidates(premise, [UNBOUND] * 64)
+    return len(list(candidates))
 
 
 def _filled(slot: int, binding: Binding) -> int:
     """A term; or the slot, moved out of the way of the codes of templates, if it is not bound."""
     if slot >= 0:
         return slot
-    return binding[~slot] if binding[~slot] != UNBOUND else slot - 2
+    return binding[~slot] if binding[~slot] != UNBOUND else slot - 10
 
 
-def write_epsilon(store: Store, epsilon: Epsilon, plans: Plans) -> Store:
+def write_epsilon(
+    store: Store, epsilon: Epsilon, planned: PlanSet, kinds: bytes | bytearray, background: Array
+) -> Store:
     """The table in the store, as compiled code reads it."""
+    ground = set(map(tuple, background.tolist()))
     size = 16
-    while size < 2 * len(epsilon.implied):
+    keys_wanted = [*epsilon.implied] if not epsilon.implied else [*({(ANY, ANY)} | epsilon.implied.keys())]
+    while size < 2 * len(keys_wanted):
         size *= 2
-    keys, starts = np.full((size, 2), END, np.int32), np.zeros((size, 2), np.int32)
-    rows: list[tuple[int, int, int, int]] = []
-    for predicate, o in epsilon.implied:
+    keys, starts = np.full((size, 2), END - 1, np.int32), np.zeros((size, 2), np.int32)
+    rows: list[tuple[int, ...]] = []
+    for key in keys_wanted:
         first = len(rows)
-        for template, open_ended in epsilon.closed((predicate, o)).items():
-            rows.append((*template, _how(template[1], open_ended, epsilon, plans)))
-        at = epsilon_home(predicate, o, size)
-        while keys[at, 0] != END:
+        known = _at_object(epsilon.closed((key[0], ANY), kinds), key[1]) if key[1] != ANY else set()
+        closed = epsilon.closed(key, kinds)
+        for guarded, open_ended in closed.items():
+            template, subject_kinds, object_kinds = guarded
+            if template in ground or guarded in known or _is_weaker(guarded, closed.keys() | known):
+                continue
+            how = _how(template[1], open_ended, epsilon, planned)
+            rows.append((*template, how, subject_kinds, object_kinds))
+        at = epsilon_home(key[0], key[1], size)
+        while keys[at, 0] != END - 1:
             at = (at + 1) & (size - 1)
-        keys[at], starts[at] = (predicate, o), (first, len(rows))
-    table = np.array(rows, np.int32).reshape(-1, 4)
+        keys[at], starts[at] = key, (first, len(rows))
+    for alpha in epsilon.assumed:
+        store.assumed[alpha] = 1
+    table = np.array(rows, np.int32).reshape(-1, 6)
     return store._replace(epsilon_keys=keys, epsilon_starts=starts, epsilon=table)
+
+
+def _at_object(closed: Iterable[Guarded], o: int) -> set[Guarded]:
+    """What the entry for any object puts in the case of this one, whatever its kind."""
+    return {
+        (_fill(template, THE_SUBJECT, THE_PREDICATE, o), subject_kinds, object_kinds)
+        for template, subject_kinds, object_kinds in closed
+        if object_kinds == EVERY_KIND
+    }
+
+
+def _is_weaker(guarded: Guarded, others: Iterable[Guarded]) -> bool:
+    """Whether another entry puts the same fact at least as often."""
+    template, subject_kinds, object_kinds = guarded
+    return any(
+        other == template
+        and (s, o) != (subject_kinds, object_kinds)
+        and s & subject_kinds == subject_kinds
+        and o & object_kinds == object_kinds
+        for other, s, o in others
+    )
 
 
 def epsilon_home(predicate: int, o: int, size: int) -> int:
@@ -131,11 +234,12 @@ def epsilon_home(predicate: int, o: int, size: int) -> int:
     return (predicate * 31 + o) & (size - 1)
 
 
-def _how(predicate: int, open_ended: bool, epsilon: Epsilon, plans: Plans) -> int:
+def _how(predicate: int, open_ended: bool, epsilon: Epsilon, planned: PlanSet) -> int:
     """What has to be done with a fact of this predicate once it is put."""
-    if open_ended:
+    tables = planned.tables
+    if open_ended or predicate < 0:
         return PUT_FULLY
-    at = min(predicate, len(plans.forward_starts) - 2)
-    listed = plans.forward[plans.forward_starts[at] : plans.forward_starts[at + 1]]
-    others = [plan for plan in plans.plans[listed].tolist() if plan[RULE] not in epsilon.rules]
-    return PUT_CLOSED if any(not plan[GIVEN_CUT] for plan in others) else PUT_ALONE
+    at = min(predicate, len(tables.forward_starts) - 2)
+    listed = tables.forward[tables.forward_starts[at] : tables.forward_starts[at + 1]].tolist()
+    others = [plan for plan in listed if plan not in epsilon.plans and not tables.plans[plan, GIVEN_CUT]]
+    return PUT_CLOSED if others else PUT_ALONE

@@ -14,7 +14,7 @@ import numpy as np
 
 from ensue.maintain.kernel import view
 from ensue.maintain.kernel.compiling import compiled, inlined, part
-from ensue.maintain.kernel.epsilon import ANY, THE_SUBJECT
+from ensue.maintain.kernel.epsilon import ANY, THE_PREDICATE, THE_SUBJECT
 from ensue.maintain.kernel.facts import doubt, put
 from ensue.maintain.kernel.layout import (
     ACTIVE_UNKNOWN,
@@ -39,6 +39,7 @@ from ensue.maintain.kernel.layout import (
     STALE,
     SUBJECT,
     SUSPECT_COUNT,
+    TABLE_STALE,
     THRESHOLD,
     WANTED,
     O,
@@ -85,6 +86,8 @@ def run(store, plans):
     while meta[QUEUE_LENGTH]:
         if meta[STALE]:
             _forget_active(store)
+            meta[FULL] = TABLE_STALE
+            return
         row = np.int64(view.queue(store)[meta[QUEUE_HEAD]])
         derivations, probes, solutions = meta[DERIVATIONS], meta[PROBES], meta[SOLUTION_COUNT]
         flags = view.flags(store)[row]
@@ -107,45 +110,55 @@ def run(store, plans):
 def _imply(store, plans, row):
     """Put all that follows from a fact by linear rules (see `epsilon.py`)."""
     rows = view.rows(store)
-    s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
-    if context != 0 and len(view.epsilon(store)):
-        stamp = view.stamps(store)[row]
-        _put_implied(store, plans, p, np.int32(ANY), context, s, o, stamp)
-        if not view.meta(store)[FULL]:
-            _put_implied(store, plans, p, o, context, s, o, stamp)
+    p, o = rows[row, P], rows[row, O]
+    if rows[row, CONTEXT] == 0 or len(view.epsilon(store)) == 0:
+        return
+    at = _entry(store, p, np.int32(ANY))
+    if at == END:
+        at = _entry(store, np.int32(ANY), np.int32(ANY))
+    if at != END:
+        _put_implied(store, plans, row, at)
+    at = _entry(store, p, o)
+    if at != END and not view.meta(store)[FULL]:
+        _put_implied(store, plans, row, at)
+
+
+@inlined
+def _entry(store, predicate, o):
+    """Where the table has a key, or END."""
+    keys = view.epsilon_keys(store)
+    last = len(keys) - 1
+    at = (np.int64(predicate) * 31 + np.int64(o)) & last
+    while keys[at, 0] != predicate or keys[at, 1] != o:
+        if keys[at, 0] == END - 1:
+            return np.int64(END)
+        at = (at + 1) & last
+    return at
 
 
 @part
-def _put_implied(store, plans, predicate, key, context, s, o, stamp):
-    keys, table, meta = view.epsilon_keys(store), view.epsilon(store), view.meta(store)
-    last = len(keys) - 1
-    at = (np.int64(predicate) * 31 + np.int64(key)) & last
-    while keys[at, 0] != predicate or keys[at, 1] != key:
-        if keys[at, 0] == END:
-            return
-        at = (at + 1) & last
-    starts = view.epsilon_starts(store)
-    for i in range(starts[at, 0], starts[at, 1]):
+def _put_implied(store, plans, row, at):
+    rows, table, meta, kinds = view.rows(store), view.epsilon(store), view.meta(store), view.kinds(store)
+    s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
+    stamp = view.stamps(store)[row]
+    first, end = view.epsilon_starts(store)[at, 0], view.epsilon_starts(store)[at, 1]
+    for i in range(first, end):
+        if not (table[i, 4] >> kinds[s] & 1 and table[i, 5] >> kinds[o] & 1):
+            continue
         meta[DERIVATIONS] += 1
-        put(
-            store,
-            plans,
-            context,
-            _end(table[i, 0], s, o),
-            table[i, 1],
-            _end(table[i, 2], s, o),
-            stamp,
-            table[i, 3],
-        )
+        a, b, c = _part(table[i, 0], s, p, o), _part(table[i, 1], s, p, o), _part(table[i, 2], s, p, o)
+        put(store, plans, context, a, b, c, stamp, table[i, 3])
         if meta[FULL]:
             return
 
 
 @inlined
-def _end(slot, s, o):
+def _part(slot, s, p, o):
     if slot >= 0:
         return slot
-    return s if slot == THE_SUBJECT else o
+    if slot == THE_SUBJECT:
+        return s
+    return p if slot == THE_PREDICATE else o
 
 
 @compiled

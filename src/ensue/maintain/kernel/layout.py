@@ -84,7 +84,8 @@ REGISTERS = 24
     PANES_FULL,
     ACTIVE_UNKNOWN,
     INDEX_UNBUILT,
-) = range(1, 10)
+    TABLE_STALE,
+) = range(1, 11)
 
 END = -1
 """The end of a linked list."""
@@ -184,9 +185,9 @@ def new_store(
         active_starts=np.zeros((_PREDICATES, 3), np.int32),
         active_objects=np.zeros(_PREDICATES, np.int64),
         active=np.zeros(64, np.int32),
-        epsilon_keys=np.full((1, 2), END, np.int32),
+        epsilon_keys=np.full((1, 2), END - 1, np.int32),
         epsilon_starts=np.zeros((1, 2), np.int32),
-        epsilon=np.zeros((0, 4), np.int32),
+        epsilon=np.zeros((0, 6), np.int32),
         kinds=np.zeros(1, np.uint8),
         binding=np.zeros(max(1, variables), np.int32),
         cursor=np.zeros((max(1, steps), 3), np.int64),

@@ -76,6 +76,10 @@ class PlanSet:
     """How many the former are."""
     variables: int
     steps: int
+    given: dict[tuple[int, int], int]
+    """The plan that starts from a premise, by rule and premise."""
+    alpha: dict[tuple[int, int], int]
+    """The alpha of a premise, by rule and premise; -1 where the predicate is a variable."""
 
 
 @dataclass(slots=True)
@@ -139,11 +143,13 @@ def make_plans(program: Program, background: Array, *, keep_all: bool, masks: It
     draft = _Draft(keep_all, first_masks, [], _alphas(program), Statistics(background))
     forward: list[tuple[int, int]] = []
     backward: list[tuple[int, int]] = []
+    given: dict[tuple[int, int], int] = {}
     for number, rule in enumerate(program.rules):
         first_head = len(draft.heads)
         for conclusion in rule.conclusions:
             _write_head(draft, rule, conclusion)
         for at, premise in enumerate(rule.premises):
+            given[number, at] = len(draft.plans)
             forward.append((premise[1], len(draft.plans)))
             _write_plan(draft, number, rule, premise, first_head, skip=at)
         for conclusion in rule.conclusions:
@@ -153,7 +159,18 @@ def make_plans(program: Program, background: Array, *, keep_all: bool, masks: It
     variables = max((rule.variables for rule in program.rules), default=0)
     most_steps = max((len(rule.premises) for rule in program.rules), default=0)
     all_masks = draft.masks + draft.ground_masks
-    return PlanSet(_tables(draft, forward, backward), all_masks, len(draft.masks), variables, most_steps)
+    alpha = {
+        (number, at): _alpha_of(draft, premise)
+        for number, rule in enumerate(program.rules)
+        for at, premise in enumerate(rule.premises)
+    }
+    tables = _tables(draft, forward, backward)
+    return PlanSet(tables, all_masks, len(draft.masks), variables, most_steps, given, alpha)
+
+
+def _alpha_of(draft: _Draft, premise: Triple) -> int:
+    s, p, o = (slot if slot >= 0 else -1 for slot in premise)
+    return draft.alphas.index((s, p, o)) if p >= 0 else -1
 
 
 def _number_indexes(draft: _Draft) -> None:
@@ -274,8 +291,7 @@ def _write_step(
     mask = _bound_mask(premise, bound)
     bound |= {~slot for slot in premise if slot < 0}
     guards = _take_guards(draft, pending, bound)
-    alpha = tuple(slot if slot >= 0 else -1 for slot in premise)
-    number = draft.alphas.index((alpha[0], alpha[1], alpha[2])) if premise[1] >= 0 else -1
+    number = _alpha_of(draft, premise)
     draft.want_index(mask, ground=ground or rule.cut[k])
     unnumbered = 0
     draft.steps.append(
@@ -323,3 +339,16 @@ def is_native(compiled: CompiledCondition, rule: CompiledRule) -> bool:
     if not isinstance(condition, Guard):
         return False
     return condition.name == "notExistSomeValuesFromRestriction" or bool(_native(compiled, rule))
+
+
+EVERY_KIND = _kinds(*Kind)
+
+
+def kinds_of_guard(compiled: CompiledCondition, rule: CompiledRule) -> int | None:
+    """The kinds, as bits, that a condition on one variable lets pass; None if it is no such condition."""
+    if not isinstance(compiled.condition, Guard):
+        return None
+    if compiled.condition.name == "notExistSomeValuesFromRestriction":
+        return None
+    native = _native(compiled, rule)
+    return native[0][0] if native and native[0][0] >= 0 and len(compiled.args) == 1 else None
