@@ -86,22 +86,15 @@ def _consequences(
     rule: CompiledRule, dictionary: Dictionary, everywhere: Lookup, cut: Lookup
 ) -> Iterator[tuple[Triple, int]]:
     """What one rule concludes from the facts as they are, each derivation with its stamp."""
-    sources = [cut if is_cut else everywhere for is_cut in rule.cut]
-    for binding, stamp in bindings(rule, rule.premises, sources):
-        for triple in conclude(rule, binding, dictionary):
-            yield triple, stamp
-
-
-def bindings(
-    rule: CompiledRule, premises: Iterable[Triple], sources: Iterable[Lookup]
-) -> list[tuple[Binding, int]]:
-    """Every way to match premises of a rule, each in its source, with the oldest stamp in it."""
     partial: list[tuple[Binding, int]] = [([UNBOUND] * rule.variables, FOREVER)]
-    for premise, source in zip(premises, sources, strict=True):
+    for premise, is_cut in zip(rule.premises, rule.cut, strict=True):
+        source = cut if is_cut else everywhere
         partial = [
             (extended, min(stamp, source.stamps[triple]))
             for binding, stamp in partial
             for triple in source.candidates(premise, binding)
             if match(premise, triple, extended := list(binding))
         ]
-    return partial
+    for binding, stamp in partial:
+        for triple in conclude(rule, binding, dictionary):
+            yield triple, stamp

@@ -19,8 +19,8 @@ import numpy as np
 
 from ensue.maintain.kernel.layout import END, PUT_ALONE, PUT_CLOSED, PUT_FULLY, Array, Store
 from ensue.maintain.kernel.plans import EVERY_KIND, GIVEN_CUT, PlanSet, kinds_of_guard
-from ensue.maintain.oracle import Lookup, bindings
-from ensue.maintain.program import UNBOUND, Binding, CompiledRule, Program
+from ensue.maintain.oracle import Lookup
+from ensue.maintain.program import UNBOUND, Binding, CompiledRule, Program, match
 from ensue.model import FOREVER, Triple
 from ensue.terms import Kind
 
@@ -30,8 +30,8 @@ THE_SUBJECT, THE_PREDICATE, THE_OBJECT = -1, -2, -3
 ANY = -1
 """In a key: the predicate, or the object, does not matter."""
 
-_MOST_GROUND_RULES = 20_000
-"""More than this is data, not schema: then joining is the better way."""
+_MOST_MATCHES = 2_000
+"""A premise with more matches than this is data, not schema: then joining is the better way."""
 
 Key = tuple[int, int]
 Guarded = tuple[Triple, int, int]
@@ -99,20 +99,39 @@ def _fill(template: Triple, s: int, p: int, o: int) -> Triple:
 def make_epsilon(program: Program, planned: PlanSet, background: Array, matched: set[int]) -> Epsilon:
     """The table over a closed background; `matched` are alphas that the stream has matched."""
     epsilon = Epsilon()
-    lookup = Lookup(dict.fromkeys(map(tuple, background.tolist()), FOREVER))
-    size = 0
-    for number, rule in enumerate(program.rules):
-        for at in _live_premises(rule, number, planned, matched):
-            ground = _ground(rule, at, lookup, _MOST_GROUND_RULES - size)
-            if ground is None:
-                continue
-            size += len(ground)
+    candidates = [
+        (number, rule, at)
+        for number, rule in enumerate(program.rules)
+        for at in _live_premises(rule, number, planned, matched)
+        if all(_count(premise, background) <= _MOST_MATCHES for premise in _others(rule, at))
+    ]
+    schema = {premise[1] for _, rule, at in candidates for premise in _others(rule, at)}
+    # A premise with a variable for a predicate may match any of it.
+    rows = background if min(schema, default=0) < 0 else background[np.isin(background[:, 1], list(schema))]
+    lookup = Lookup(dict.fromkeys(map(tuple, rows.tolist()), FOREVER))
+    done: set[int] = set()
+    for number, rule, at in candidates:
+        ground = _ground(rule, at, lookup) if number not in done else None
+        if ground is not None:
+            done.add(number)
             epsilon.plans.add(planned.given[number, at])
             epsilon.assumed.update(_alphas(rule, number, at, planned))
             for key, guarded in ground:
                 epsilon.implied.setdefault(key, set()).add(guarded)
-            break
     return epsilon
+
+
+def _others(rule: CompiledRule, at: int) -> list[Triple]:
+    return [premise for k, premise in enumerate(rule.premises) if k != at]
+
+
+def _count(premise: Triple, background: Array) -> int:
+    """How many background facts have a premise's constants."""
+    matches = np.ones(len(background), np.bool_)
+    for position, slot in enumerate(premise):
+        if slot >= 0:
+            matches &= background[:, position] == slot
+    return int(matches.sum())
 
 
 def _live_premises(rule: CompiledRule, number: int, planned: PlanSet, matched: set[int]) -> Iterator[int]:
@@ -135,39 +154,47 @@ def _alphas(rule: CompiledRule, number: int, at: int, planned: PlanSet) -> Itera
     return [planned.alpha[number, k] for k in range(len(rule.premises)) if k != at and not rule.cut[k]]
 
 
-def _ground(rule: CompiledRule, at: int, background: Lookup, most: int) -> list[tuple[Key, Guarded]] | None:
-    """The rule for each match of its other premises; None if one does not fit the table."""
-    others = [premise for k, premise in enumerate(rule.premises) if k != at]
-    if any(_crowd(premise, background) > most for premise in others):
-        return None
-    found = []
-    for binding, _ in bindings(rule, others, [background] * len(others)):
-        s, p, o = (_filled(slot, binding) for slot in rule.premises[at])
-        if s >= 0 or (p < 0 and o >= 0) or len({s, p, o}) < 3:
+def _ground(rule: CompiledRule, at: int, background: Lookup) -> list[tuple[Key, Guarded]] | None:
+    """The rule for each match of its other premises; None if that does not fit the table."""
+    matches: list[Binding] = [[UNBOUND] * rule.variables]
+    for premise in _others(rule, at):
+        matches = [
+            extended
+            for binding in matches
+            for triple in background.candidates(premise, binding)
+            if match(premise, triple, extended := list(binding))
+        ]
+        if len(matches) > _MOST_MATCHES:
             return None
-        subject_kinds, object_kinds = EVERY_KIND, EVERY_KIND
-        for condition in rule.conditions:
-            slot, allowed = _filled(condition.args[0], binding), kinds_of_guard(condition, rule)
-            if slot not in (s, o) or slot >= 0 or allowed is None:
-                return None
-            subject_kinds &= allowed if slot == s else EVERY_KIND
-            object_kinds &= allowed if slot == o else EVERY_KIND
-        codes = {s: THE_SUBJECT, p: THE_PREDICATE if p < 0 else p, o: THE_OBJECT if o < 0 else o}
-        key = (p if p >= 0 else ANY, o if o >= 0 else ANY)
-        for conclusion in rule.conclusions:
-            a, b, c = (codes.get(slot, slot) for slot in (_filled(slot, binding) for slot in conclusion))
-            if (b < 0 and b != THE_PREDICATE) or min(a, b, c) < THE_OBJECT:
-                return None
-            found.append((key, ((a, b, c), subject_kinds, object_kinds)))
-        if len(found) > most:
+    found: list[tuple[Key, Guarded]] = []
+    for binding in matches:
+        implied = _residual(rule, at, binding)
+        if implied is None:
             return None
+        found += implied
     return found
 
 
-def _crowd(premise: Triple, background: Lookup) -> int:
-    """How many background facts may match a premise."""
-    candidates = background.candidates(premise, [UNBOUND] * 64)
-    return len(list(candidates))
+def _residual(rule: CompiledRule, at: int, binding: Binding) -> list[tuple[Key, Guarded]] | None:
+    """What is left of a rule once its other premises are bound: keys and templates."""
+    s, p, o = (_filled(slot, binding) for slot in rule.premises[at])
+    if s >= 0 or (p < 0 and o >= 0) or len({s, p, o}) < 3:
+        return None
+    kinds = {s: EVERY_KIND, o: EVERY_KIND}
+    for condition in rule.conditions:
+        slot, allowed = _filled(condition.args[0], binding), kinds_of_guard(condition, rule)
+        if slot >= 0 or slot not in kinds or allowed is None:
+            return None
+        kinds[slot] &= allowed
+    codes = {s: THE_SUBJECT, p: THE_PREDICATE if p < 0 else p, o: THE_OBJECT if o < 0 else o}
+    key = (p if p >= 0 else ANY, o if o >= 0 else ANY)
+    found: list[tuple[Key, Guarded]] = []
+    for conclusion in rule.conclusions:
+        a, b, c = (codes.get(slot, slot) for slot in (_filled(slot, binding) for slot in conclusion))
+        if (b < 0 and b != THE_PREDICATE) or min(a, b, c) < THE_OBJECT:
+            return None
+        found.append((key, ((a, b, c), kinds[s], kinds[o])))
+    return found
 
 
 def _filled(slot: int, binding: Binding) -> int:
