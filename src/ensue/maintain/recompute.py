@@ -26,12 +26,15 @@ class Recompute(LoggedMaintainer):
 
     def __init__(self, rules: RuleSet, dictionary: Dictionary) -> None:
         super().__init__(rules, dictionary)
+        self._like: Kernel | None = None
+        """A kernel over the present background: closing anew need not plan anew."""
         self._last = self._closed = self._close()
         self._stale = False
 
     def load_background(self, copies: Copies) -> None:
         """Add statements that never expire."""
         self._add_ground(copies)
+        self._like = None
         self._stale = True
 
     def admit(self, copies: Copies) -> None:
@@ -66,6 +69,7 @@ class Recompute(LoggedMaintainer):
     def restore(self, snapshot: Snapshot) -> None:
         """Forget everything and go on from a snapshot."""
         self._restore_log(snapshot)
+        self._like = None
         self._stale = True
         self._last = self._kernel
 
@@ -81,7 +85,8 @@ class Recompute(LoggedMaintainer):
         return self._closed
 
     def _close(self) -> Kernel:
-        kernel = Kernel(self._program, self._dictionary, columns_of(self._ground))
+        kernel = Kernel(self._program, self._dictionary, columns_of(self._ground), like=self._like)
+        self._like = kernel
         kernel.threshold = self._log.threshold
         for pane in self._log.panes():
             kernel.put(columns_of(pane))

@@ -16,7 +16,7 @@ from ensue.maintain.kernel import facts, join
 from ensue.maintain.kernel.active import ActivePlans
 from ensue.maintain.kernel.columns import Columns
 from ensue.maintain.kernel.conclude import conclude_all
-from ensue.maintain.kernel.epsilon import make_epsilon, write_epsilon
+from ensue.maintain.kernel.epsilon import Epsilon, Table, install, make_epsilon, make_table
 from ensue.maintain.kernel.layout import (
     ACTIVE_UNKNOWN,
     BORN,
@@ -65,7 +65,7 @@ from ensue.maintain.kernel.layout import (
     new_tables,
     set_room,
 )
-from ensue.maintain.kernel.plans import make_plans
+from ensue.maintain.kernel.plans import PlanSet, make_plans
 from ensue.maintain.kernel.tables import build_index, rebuild_panes, rebuild_tables
 from ensue.maintain.kernel.view import address_of, book_of
 from ensue.maintain.program import Program
@@ -90,7 +90,9 @@ class Kernel:
         keep_all: bool = False,
         panes: bool = True,
         masks: Iterable[int] = (),
+        like: Kernel | None = None,
     ) -> None:
+        """`like` is a kernel over the same program and background: how to go about it is as there."""
         self._program = program
         self._dictionary = dictionary
         self._keep_all = keep_all
@@ -98,8 +100,9 @@ class Kernel:
         self._kinds = bytearray()
         axioms = Columns.of([(BACKGROUND, *axiom, FOREVER) for axiom in program.axioms])
         stated = np.stack([background.s, background.p, background.o], axis=1)
-        planned = make_plans(program, stated, keep_all=keep_all, masks=masks)
-        self._planned, self._tables = planned, planned.tables
+        planned = like._planned if like else make_plans(program, stated, keep_all=keep_all, masks=masks)
+        self._planned: PlanSet = planned
+        self._tables = planned.tables
         self._plan_book = book_of(planned.tables)
         self._plans = address_of(self._plan_book)
         self._store = new_store(
@@ -115,8 +118,11 @@ class Kernel:
         self._store.built[wanted] = 1
         self.put(axioms)
         self.put(background)
-        self._active = ActivePlans(self._tables, self._background(), set())
-        self._store = self._fill_table(self._store)
+        ground = self._background()
+        self._epsilon: Epsilon = like._epsilon if like else make_epsilon(program, planned, ground, set())
+        self._table: Table = like._table if like else self._make_table(self._epsilon)
+        self._active = ActivePlans(self._tables, ground, self._epsilon.plans)
+        self._store = install(self._store, self._epsilon, self._table)
         self.begin_step()
 
     # -- a step ------------------------------------------------------------------------------
@@ -327,10 +333,12 @@ class Kernel:
     def _fill_table(self, store: Store) -> Store:
         """Make the epsilon table, of the rules that nothing outside the background has spoilt yet."""
         self._active.look(store)
-        ground = self._background()
-        epsilon = make_epsilon(self._program, self._planned, ground, self._active.matched)
+        epsilon = make_epsilon(self._program, self._planned, self._background(), self._active.matched)
         self._active.done = epsilon.plans
-        return write_epsilon(store, epsilon, self._planned, self._dictionary.kinds, ground)
+        return install(store, epsilon, self._make_table(epsilon))
+
+    def _make_table(self, epsilon: Epsilon) -> Table:
+        return make_table(epsilon, self._planned, self._dictionary.kinds, self._background())
 
     def _list_active(self, store: Store) -> Store:
         return self._active.enter(store, int(store.meta[WANTED]))

@@ -51,6 +51,7 @@ class Epsilon:
     def closed(self, key: Key, kinds: bytes | bytearray = b"") -> dict[Guarded, bool]:
         """All that follows from a fact of this key; True for what may imply more for some objects."""
         start = _start(key)
+        by_object = {predicate for predicate, o in self.implied if o != ANY}
         found: dict[Guarded, bool] = {}
         waiting = list(self._next((start, EVERY_KIND, EVERY_KIND), key, kinds))
         while waiting:
@@ -58,9 +59,7 @@ class Epsilon:
             template = guarded[0]
             if guarded in found or template == start:
                 continue
-            found[guarded] = template[2] < 0 and any(
-                k[0] == template[1] and k[1] != ANY for k in self.implied
-            )
+            found[guarded] = template[2] < 0 and template[1] in by_object
             waiting.extend(self._next(guarded, (template[1], template[2]), kinds))
         return found
 
@@ -204,10 +203,17 @@ def _filled(slot: int, binding: Binding) -> int:
     return binding[~slot] if binding[~slot] != UNBOUND else slot - 10
 
 
-def write_epsilon(
-    store: Store, epsilon: Epsilon, planned: PlanSet, kinds: bytes | bytearray, background: Array
-) -> Store:
-    """The table in the store, as compiled code reads it."""
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The closed rules as compiled code reads them: keys, where their templates are, and these."""
+
+    keys: Array
+    starts: Array
+    rows: Array
+
+
+def make_table(epsilon: Epsilon, planned: PlanSet, kinds: bytes | bytearray, background: Array) -> Table:
+    """Everything that follows from a fact of each key, without what the background holds."""
     ground = set(map(tuple, background.tolist()))
     size = 16
     keys_wanted = [*epsilon.implied] if not epsilon.implied else [*({(ANY, ANY)} | epsilon.implied.keys())]
@@ -215,13 +221,17 @@ def write_epsilon(
         size *= 2
     keys, starts = np.full((size, 2), END - 1, np.int32), np.zeros((size, 2), np.int32)
     rows: list[tuple[int, ...]] = []
+    of_any: dict[int, dict[Guarded, bool]] = {}
     for key in keys_wanted:
         first = len(rows)
-        known = _at_object(epsilon.closed((key[0], ANY), kinds), key[1]) if key[1] != ANY else set()
-        closed = epsilon.closed(key, kinds)
+        if key[0] not in of_any:
+            of_any[key[0]] = epsilon.closed((key[0], ANY), kinds)
+        closed = of_any[key[0]] if key[1] == ANY else epsilon.closed(key, kinds)
+        known = _at_object(of_any[key[0]], key[1]) if key[1] != ANY else set()
+        strongest = _strongest([*closed, *known])
         for guarded, open_ended in closed.items():
             template, subject_kinds, object_kinds = guarded
-            if template in ground or guarded in known or _is_weaker(guarded, closed.keys() | known):
+            if template in ground or guarded in known or guarded not in strongest[template]:
                 continue
             how = _how(template[1], open_ended, epsilon, planned)
             rows.append((*template, how, subject_kinds, object_kinds))
@@ -229,10 +239,13 @@ def write_epsilon(
         while keys[at, 0] != END - 1:
             at = (at + 1) & (size - 1)
         keys[at], starts[at] = key, (first, len(rows))
-    for alpha in epsilon.assumed:
-        store.assumed[alpha] = 1
-    table = np.array(rows, np.int32).reshape(-1, 6)
-    return store._replace(epsilon_keys=keys, epsilon_starts=starts, epsilon=table)
+    return Table(keys, starts, np.array(rows, np.int32).reshape(-1, 6))
+
+
+def install(store: Store, epsilon: Epsilon, table: Table) -> Store:
+    """The store with the table in it; what it assumes is watched from now on."""
+    store.assumed[list(epsilon.assumed)] = 1
+    return store._replace(epsilon_keys=table.keys, epsilon_starts=table.starts, epsilon=table.rows)
 
 
 def _at_object(closed: Iterable[Guarded], o: int) -> set[Guarded]:
@@ -244,16 +257,20 @@ def _at_object(closed: Iterable[Guarded], o: int) -> set[Guarded]:
     }
 
 
-def _is_weaker(guarded: Guarded, others: Iterable[Guarded]) -> bool:
-    """Whether another entry puts the same fact at least as often."""
-    template, subject_kinds, object_kinds = guarded
-    return any(
-        other == template
-        and (s, o) != (subject_kinds, object_kinds)
-        and s & subject_kinds == subject_kinds
-        and o & object_kinds == object_kinds
-        for other, s, o in others
-    )
+def _strongest(entries: Iterable[Guarded]) -> dict[Triple, list[Guarded]]:
+    """For each template the entries that no other entry of it makes superfluous."""
+    by_template: dict[Triple, list[Guarded]] = {}
+    for guarded in entries:
+        by_template.setdefault(guarded[0], []).append(guarded)
+    return {
+        template: [g for g in alike if not any(h != g and _covers(h, g) for h in alike)]
+        for template, alike in by_template.items()
+    }
+
+
+def _covers(one: Guarded, other: Guarded) -> bool:
+    """Whether one entry puts its fact whenever the other does."""
+    return one[1] & other[1] == other[1] and one[2] & other[2] == other[2]
 
 
 def epsilon_home(predicate: int, o: int, size: int) -> int:
