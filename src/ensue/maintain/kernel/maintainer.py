@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
 import numpy as np
@@ -21,7 +22,7 @@ def columns_of(copies: Copies) -> Columns:
     return Columns(context, s, p, o, np.frombuffer(copies.stamp, np.int64))
 
 
-class KernelMaintainer(LoggedMaintainer):
+class KernelMaintainer(LoggedMaintainer, ABC):
     """A kernel that is filled from the log when there is none, and follows it from then on."""
 
     def __init__(self, rules: RuleSet, dictionary: Dictionary) -> None:
@@ -68,11 +69,13 @@ class KernelMaintainer(LoggedMaintainer):
             self._flush()
         return self._kernel
 
+    @abstractmethod
     def _new_kernel(self) -> Kernel:
-        raise NotImplementedError
+        """An empty kernel over the background."""
 
+    @abstractmethod
     def _insert(self, kernel: Kernel, columns: Columns) -> None:
-        raise NotImplementedError
+        """Put copies that have not expired into the kernel."""
 
     def _flush(self) -> None:
         """Bring the kernel up to date with the log."""
