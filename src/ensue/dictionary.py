@@ -6,7 +6,8 @@ A stream brings new terms for ever, so integers that nothing uses any more are g
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 from ensue.terms import Kind, kind_of
@@ -14,10 +15,17 @@ from ensue.terms import Kind, kind_of
 DEFAULT_NESTING = 3
 """How deep minted nodes may nest: a node minted from a node minted from a node."""
 
+_DEEPEST = 255
+"""A depth takes a byte."""
+
 FREED = 255
 """The kind of an integer that stands for no term at present."""
 
-MintKey = tuple[str, tuple[int, ...]]
+MintKey = bytes
+"""What a node is minted by and from: integers of 32 bits, first the number of the source."""
+
+INTEGERS = "i"
+"""The type code of the integers in a `MintKey`."""
 
 
 class Dictionary:
@@ -32,7 +40,7 @@ class Dictionary:
     """
 
     def __init__(self, nesting: int = DEFAULT_NESTING) -> None:
-        self.nesting = nesting
+        self.nesting = min(nesting, _DEEPEST)
         self.kinds = bytearray([FREED])
         """The kind of each integer, readable as a buffer by the kernel."""
         self.refused_mints = 0
@@ -43,9 +51,11 @@ class Dictionary:
         self._terms: list[str | None] = [None]
         self._free: list[int] = []
         self._pinned: set[int] = set()
+        self.depths = bytearray([0])
+        """How deep each integer's node nests: 0 if it was not minted. As readable as `kinds`."""
+        self._sources: dict[str, int] = {}
         self._minted: dict[MintKey, int] = {}
         self._mint_keys: dict[int, MintKey] = {}
-        self._depth: dict[int, int] = {}
         self._size_after_sweep = 0
 
     def __len__(self) -> int:
@@ -71,7 +81,7 @@ class Dictionary:
         if term is None:
             if number not in self._mint_keys:
                 raise KeyError(number)
-            term = self._terms[number] = self._minted_label(*self._mint_keys[number])
+            term = self._terms[number] = self._minted_label(self._mint_keys[number])
             self._ids[term] = number
         return term
 
@@ -88,23 +98,36 @@ class Dictionary:
 
         None, and counted, where that would nest minted nodes deeper than the bound.
         """
-        key = (source, binding)
-        found = self._minted.get(key)
-        if found is not None:
-            return found
-        depth = 1
-        if not self._depth.keys().isdisjoint(binding):
-            depth += max(self._depth.get(number, 0) for number in binding)
-        if depth > self.nesting:
-            self.refused_mints += 1
-            return None
-        number = self._take(Kind.BLANK)  # Its label is made when somebody asks for it.
-        self._minted[key], self._mint_keys[number], self._depth[number] = number, key, depth
-        return number
+        key = array(INTEGERS, (self.source(source), *binding)).tobytes()
+        depth = 1 + max(map(self.depths.__getitem__, binding), default=0)
+        return self.mint_all([key], [depth])[0]
+
+    def source(self, name: str) -> int:
+        """The number of what mints: a rule, or a function that several rules share."""
+        return self._sources.setdefault(name, len(self._sources))
+
+    def mint_all(self, keys: Sequence[MintKey], depths: Sequence[int]) -> list[int | None]:
+        """The node for each key, where `depths` say how deep a new one would nest."""
+        found = list(map(self._minted.get, keys))
+        if None in found:
+            new = {k: depth for k, depth, known in zip(keys, depths, found, strict=True) if known is None}
+            self._mint_new([(k, depth) for k, depth in new.items() if depth <= self.nesting])
+            found = list(map(self._minted.get, keys))
+            self.refused_mints += found.count(None)
+        return found
+
+    def _mint_new(self, new: Sequence[tuple[MintKey, int]]) -> None:
+        numbers = self._take_all(Kind.BLANK, len(new))  # Labels are made when somebody asks for them.
+        keys = [key for key, _ in new]
+        self._minted.update(zip(keys, numbers, strict=True))
+        self._mint_keys.update(zip(numbers, keys, strict=True))
+        depths = self.depths
+        for number, (_, depth) in zip(numbers, new, strict=True):
+            depths[number] = depth
 
     def is_minted(self, number: int) -> bool:
         """Whether the term is a node that a rule made (such nodes bind no query variable)."""
-        return number in self._depth
+        return self.depths[number] > 0
 
     @property
     def wants_sweep(self) -> bool:
@@ -129,7 +152,7 @@ class Dictionary:
     def _keep_mint_arguments(self, number: int, keep: set[int]) -> None:
         # A minted node is known by what it was minted from, so that stays while the node does.
         if number in self._mint_keys:
-            for argument in self._mint_keys[number][1]:
+            for argument in array(INTEGERS, self._mint_keys[number])[1:]:
                 if argument not in keep:
                     keep.add(argument)
                     self._keep_mint_arguments(argument, keep)
@@ -144,14 +167,27 @@ class Dictionary:
         """An integer that stands for nothing yet."""
         if self._free:
             number = self._free.pop()
-        else:
-            number = len(self._terms)
-            self._terms.append(None)
-            if number == len(self.kinds):
-                # A new buffer, not a resized one: the kernel may be looking at the old.
-                self.kinds = self.kinds + bytes([FREED]) * number
-        self.kinds[number] = kind
-        return number
+            self.kinds[number] = kind
+            return number
+        return self._take_all(kind, 1)[0]
+
+    def _take_all(self, kind: Kind, count: int) -> Sequence[int]:
+        """So many integers that stand for nothing yet."""
+        if count <= len(self._free):
+            numbers = self._free[len(self._free) - count :]
+            del self._free[len(self._free) - count :]
+            for number in numbers:
+                self.kinds[number] = kind
+            return numbers
+        first = len(self._terms)
+        self._terms.extend([None] * count)
+        if first + count > len(self.kinds):
+            # New buffers, not resized ones: the kernel may be looking at the old.
+            more = max(count, first)
+            self.kinds = self.kinds + bytes([FREED]) * more
+            self.depths = self.depths + bytes(more)
+        self.kinds[first : first + count] = bytes([kind]) * count
+        return range(first, first + count)
 
     def _drop(self, number: int) -> None:
         term = self._terms[number]
@@ -161,11 +197,14 @@ class Dictionary:
         self.kinds[number] = FREED
         self._free.append(number)
         if number in self._mint_keys:
-            del self._minted[self._mint_keys.pop(number)], self._depth[number]
+            del self._minted[self._mint_keys.pop(number)]
+            self.depths[number] = 0
 
-    def _minted_label(self, source: str, binding: tuple[int, ...]) -> str:
+    def _minted_label(self, key: MintKey) -> str:
         # From the terms, not from their integers: the same in every shard and after a restart.
-        digest = blake2b(source.encode(), digest_size=16)
+        source, *binding = array(INTEGERS, key)
+        name = next(name for name, number in self._sources.items() if number == source)
+        digest = blake2b(name.encode(), digest_size=16)
         for number in binding:
             digest.update(b"\0")
             digest.update(self.decode(number).encode())

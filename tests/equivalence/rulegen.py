@@ -121,6 +121,18 @@ def _sub_sub(random: Random) -> Rule:
     return _horn([(X, SUB, Y), (Y, SUB, Z)], (X, SUB, Z))
 
 
+def _equals(random: Random) -> Rule:
+    """What is said of a thing is said of its equals, at both ends: this echoes where they are themselves."""
+    same, link = random.sample(LINKS, 2)
+    said: Node = P if random.random() < 0.3 else link
+    return _shuffled(random, _horn([(X, said, Y), (X, same, Z), (Y, same, W)], (Z, said, W)))
+
+
+def _itself(random: Random) -> Rule:
+    end = random.choice((X, Y))
+    return _horn([(X, _link(random), Y)], (end, _link(random), end))
+
+
 def _domain(random: Random) -> Rule:
     return _horn([(X, _link(random), Y)], (random.choice((X, Y)), TYPE, random.choice(CLASSES)))
 
@@ -145,7 +157,7 @@ RECURSIVE: tuple[Callable[[Random], Rule], ...] = (
 )
 SHAPES: tuple[Callable[[Random], Rule], ...] = (
     *RECURSIVE,
-    *(_inverse, _copy, _sub_property, _sub_class, _sub_sub, _domain, _restriction),
+    *(_inverse, _copy, _sub_property, _sub_class, _sub_sub, _domain, _restriction, _equals, _itself),
 )
 
 

@@ -5,36 +5,42 @@ predicates have: a domain, being transitive, ... That is looked up once per pred
 left out if one of its premises, with the predicate filled in, matches nothing in the background,
 and no fact outside it has matched the premise's constants so far. Background does not change; as
 soon as the stream brings a first match, every list is made anew (`join._forget_active`). So schema
-may arrive on the stream, and costs only where it does. Left out on the same terms: a plan whose one
-look-up finds only what makes it conclude the given fact itself (`?p rdfs:subPropertyOf ?p`), and one
-that concludes what the background holds (`?p a rdf:Property`).
+may arrive on the stream, and costs only where it does. Left out as well: a plan that concludes what
+the background holds (`?p a rdf:Property`).
 
-Plans that want one certain object (`?p a owl:TransitiveProperty`) come last in a list, behind a
-filter of 64 bits: facts with other objects, which is most of them, do not try these plans at all.
+Plans that want certain objects (`?p a owl:TransitiveProperty`, `?u a ?v` where `?v` must be a
+restriction) come last in a list, behind a filter of 64 bits, and each has one of its own: facts with
+other objects, which is most of them, do not try these plans at all. Nor do those with an object of
+the wrong kind.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ensue.maintain.kernel.layout import ACTIVE_USED, END, Array, Store, grown
+from ensue.maintain.kernel.layout import ACTIVE_USED, END, OBJECTS, Array, Store, grown
 from ensue.maintain.kernel.plans import (
     ALPHA,
     CUT,
+    DISTINCT,
+    EVERY_KIND,
     FIRST_HEAD,
     FIRST_STEP,
     GIVEN_CUT,
     HEADS,
     NATIVE,
+    PLAN_GUARD,
+    PLAN_GUARDS,
     STEPS,
     Plans,
 )
 from ensue.model import Triple
 
-_PREDICATE, _OBJECT = 1, 2
+_SUBJECT, _PREDICATE, _OBJECT = range(3)
 _END = 2
 """The column of `active_starts` with the end of a list; before it its start, and where the filter begins."""
 
+_EVERY = (1 << 64) - 1
 _NOTHING = np.zeros((0, 3), np.int32)
 
 
@@ -61,21 +67,24 @@ class ActivePlans:
         self.look(store)
         if 2 * (store.meta[ACTIVE_USED] + 1) > len(store.active_keys):
             return _larger(store)
-        active = [plan for plan in self._listed(predicate) if self._can_fire(store, plan, predicate)]
-        of_any = [plan for plan in active if self._plans.plans[plan, _OBJECT] < 0]
-        of_one = [plan for plan in active if self._plans.plans[plan, _OBJECT] >= 0]
+        tried = [
+            (plan, *wanted)
+            for plan in self._listed(predicate)
+            if (wanted := self._wants(store, plan, predicate))
+        ]
+        of_any = [entry for entry in tried if entry[OBJECTS] == _EVERY]
+        of_some = [entry for entry in tried if entry[OBJECTS] != _EVERY]
         first = int(store.active_starts[:, _END].max()) if store.meta[ACTIVE_USED] else 0
-        end = first + len(active)
+        end = first + len(tried)
         while end > len(store.active):
             store = store._replace(active=grown(store.active, 2 * len(store.active)))
-        store.active[first:end] = of_any + of_one
+        store.active[first:end] = np.array(of_any + of_some, np.uint64).astype(np.int64).reshape(-1, 3)
         at = predicate & (len(store.active_keys) - 1)
         while store.active_keys[at] != END:
             at = (at + 1) & (len(store.active_keys) - 1)
         store.active_keys[at] = predicate
         store.active_starts[at] = first, first + len(of_any), end
-        objects = {int(self._plans.plans[plan, _OBJECT]) & 63 for plan in of_one}
-        store.active_objects[at] = np.array(sum(1 << bit for bit in objects), np.uint64).astype(np.int64)
+        store.active_objects[at] = np.bitwise_or.reduce(store.active[first + len(of_any) : end, OBJECTS])
         store.meta[ACTIVE_USED] += 1
         return store
 
@@ -84,26 +93,40 @@ class ActivePlans:
         at = min(predicate, len(starts) - 2)
         return self._plans.forward[starts[at] : starts[at + 1]].tolist()  # type: ignore[no-any-return]
 
-    def _can_fire(self, store: Store, plan: int, predicate: int) -> bool:
+    def _wants(self, store: Store, plan: int, predicate: int) -> tuple[int, int] | None:
+        """The objects that a plan can fire for: kinds, and numbers modulo 64; None if for none."""
         row = self._plans.plans[plan].tolist()
         if row[GIVEN_CUT] or plan in self.done:
-            return False
+            return None
+        given = row[_OBJECT]
+        objects = _EVERY if given < 0 else 1 << (given & 63)
         steps = self._plans.steps[row[FIRST_STEP] : row[FIRST_STEP] + row[STEPS]].tolist()
         for step in steps:
             known = [predicate if slot == row[_PREDICATE] else slot for slot in step[:3]]
-            if known[_PREDICATE] < 0:
+            if known[_PREDICATE] < 0 or (not step[CUT] and (step[ALPHA] < 0 or step[ALPHA] in self.matched)):
                 continue
             matches = self._in_background((known[0], known[1], known[2]))
-            if len(matches) and not (len(steps) == 1 and self._echo(row, step, matches, predicate)):
-                continue
-            if step[CUT]:
-                return False
-            if step[ALPHA] not in self.matched:
-                if step[ALPHA] < 0:
-                    continue
+            if step[ALPHA] >= 0 and self._plans.alphas[step[ALPHA], DISTINCT]:
+                matches = matches[matches[:, _SUBJECT] != matches[:, _OBJECT]]
+            if not step[CUT]:
                 store.assumed[step[ALPHA]] = 1
-                return False
-        return bool(steps) or not self._concludes_background(row, predicate)
+            for position in (_SUBJECT, _OBJECT):
+                if given < 0 and step[position] == given:
+                    objects &= _bits(matches[:, position])
+            if not len(matches) or not objects:
+                return None
+        if not steps and self._concludes_background(row, predicate):
+            return None
+        return self._kinds(row), objects
+
+    def _kinds(self, row: list[int]) -> int:
+        """The kinds of objects that a plan's own guards let pass."""
+        kinds = EVERY_KIND
+        guards = self._plans.guards[row[PLAN_GUARD] : row[PLAN_GUARD] + row[PLAN_GUARDS]].tolist()
+        for allowed, slot, _ in guards:
+            if allowed >= 0 and slot == row[_OBJECT]:
+                kinds &= allowed
+        return kinds
 
     def _in_background(self, known: Triple) -> Array:
         """The background facts that match a pattern (a negative slot matches anything)."""
@@ -112,17 +135,6 @@ class ActivePlans:
             if term >= 0 and len(rows):
                 rows = rows[rows[:, position] == term]
         return rows
-
-    def _echo(self, row: list[int], step: list[int], matches: Array, predicate: int) -> bool:
-        """Whether each of these matches makes the plan conclude what it was given."""
-        given = row[:3]
-        for match in matches.tolist():
-            bound = {given[_PREDICATE]: predicate} | dict(zip(step[:3], match, strict=True))
-            filled = [predicate if k == _PREDICATE else bound.get(slot, slot) for k, slot in enumerate(given)]
-            for head in self._heads(row):
-                if [bound.get(slot, slot) for slot in head] != filled:
-                    return False
-        return bool(row[NATIVE])
 
     def _concludes_background(self, row: list[int], predicate: int) -> bool:
         """Whether a plan without look-ups concludes only what the background holds anyway."""
@@ -134,6 +146,11 @@ class ActivePlans:
 
     def _heads(self, row: list[int]) -> list[list[int]]:
         return self._plans.heads[row[FIRST_HEAD] : row[FIRST_HEAD] + row[HEADS], :3].tolist()  # type: ignore[no-any-return]
+
+
+def _bits(terms: Array) -> int:
+    """The numbers of terms modulo 64, as bits."""
+    return sum(1 << bit for bit in np.unique(terms & 63).tolist())
 
 
 def _larger(store: Store) -> Store:

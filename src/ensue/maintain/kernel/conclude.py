@@ -13,6 +13,7 @@ from ensue.maintain.kernel.columns import Columns
 from ensue.maintain.kernel.layout import Array
 from ensue.maintain.kernel.plans import is_native
 from ensue.maintain.program import CompiledCondition, CompiledRule, Program, value_of
+from ensue.rules.tree import Mint
 
 
 def conclude_all(program: Program, dictionary: Dictionary, solutions: Array, stamps: Array) -> Columns:
@@ -41,9 +42,14 @@ def _conclude(rule: CompiledRule, dictionary: Dictionary, solutions: Array, stam
 
 def _apply(compiled: CompiledCondition, binding: Array, dictionary: Dictionary) -> Array:
     """Write the condition's values into the binding; which rows it holds for."""
-    arguments = [_column(slot, binding).tolist() for slot in compiled.args]
-    tuples = zip(*arguments, strict=True) if arguments else [()] * len(binding)
-    values = [value_of(compiled, args, dictionary) for args in tuples]
+    arguments = [_column(slot, binding) for slot in compiled.args]
+    if isinstance(compiled.condition, Mint):
+        values = _mint(dictionary, compiled.condition.source, arguments, len(binding))
+    else:
+        tuples = (
+            zip(*(column.tolist() for column in arguments), strict=True) if arguments else [()] * len(binding)
+        )
+        values = [value_of(compiled, args, dictionary) for args in tuples]
     holds = np.array([value is not None for value in values], np.bool_)
     if compiled.target >= 0:
         found = np.array([-1 if value is None else value for value in values], np.int32)
@@ -51,6 +57,17 @@ def _apply(compiled: CompiledCondition, binding: Array, dictionary: Dictionary) 
         holds &= (already == -1) | (already == found)
         binding[:, compiled.target] = found
     return holds
+
+
+def _mint(dictionary: Dictionary, source: str, arguments: list[Array], count: int) -> list[int | None]:
+    """A node for each row of arguments; None where it would nest too deep."""
+    of = np.full(count, dictionary.source(source), np.int32)
+    keys, size = np.stack([of, *arguments], axis=1).tobytes(), of.itemsize * (1 + len(arguments))
+    known, depth = np.frombuffer(dictionary.depths, np.uint8), np.zeros(count, np.int64)
+    for argument in arguments:
+        np.maximum(depth, known[argument], out=depth)
+    depth += 1
+    return dictionary.mint_all([keys[at : at + size] for at in range(0, len(keys), size)], depth.tolist())
 
 
 def _column(slot: int, binding: Array) -> Array:

@@ -16,6 +16,7 @@ from ensue.maintain.kernel import facts, join
 from ensue.maintain.kernel.active import ActivePlans
 from ensue.maintain.kernel.columns import Columns
 from ensue.maintain.kernel.conclude import conclude_all
+from ensue.maintain.kernel.echoes import without_echoes
 from ensue.maintain.kernel.epsilon import Epsilon, Table, install, make_epsilon, make_table
 from ensue.maintain.kernel.layout import (
     ACTIVE_UNKNOWN,
@@ -27,6 +28,7 @@ from ensue.maintain.kernel.layout import (
     DEAD,
     DERIVATIONS,
     END,
+    FLAGS,
     FREE_COUNT,
     FULL,
     FULLEST,
@@ -35,7 +37,6 @@ from ensue.maintain.kernel.layout import (
     GROUND_FULL,
     INDEX_UNBUILT,
     LIVE,
-    PANE_NEXT,
     PANES_FULL,
     PROBES,
     QUEUE_FULL,
@@ -50,7 +51,9 @@ from ensue.maintain.kernel.layout import (
     SUSPECTS_FULL,
     TABLE_STALE,
     THRESHOLD,
+    USED,
     WANTED,
+    WANTED_INDEX,
     WHOLE,
     Array,
     O,
@@ -60,19 +63,20 @@ from ensue.maintain.kernel.layout import (
     bytes_of,
     grow_rows,
     grown,
+    hang_from_now,
     laid_out,
     new_store,
     new_tables,
     set_room,
 )
 from ensue.maintain.kernel.plans import PlanSet, make_plans
-from ensue.maintain.kernel.tables import build_index, rebuild_panes, rebuild_tables
+from ensue.maintain.kernel.tables import hang_all, rebuild_panes, rebuild_tables
 from ensue.maintain.kernel.view import address_of, book_of
 from ensue.maintain.program import Program
 from ensue.model import BACKGROUND, FOREVER, Change, Fact, Facts
 
-_CHUNK = 1024
-"""Facts put before the rules run: bounds the queue, which is scratch, on a huge batch."""
+_CHUNK = 256
+"""Facts put before the rules run: what they imply is still in the processor's cache then."""
 
 _LARGE = 1 << 20
 """Scratch arrays longer than this are given back after the step."""
@@ -93,7 +97,8 @@ class Kernel:
         like: Kernel | None = None,
     ) -> None:
         """`like` is a kernel over the same program and background: how to go about it is as there."""
-        self._program = program
+        program = like._program if like else without_echoes(program)
+        self._program: Program = program
         self._dictionary = dictionary
         self._keep_all = keep_all
         self._removed_by_doubt = False
@@ -107,15 +112,14 @@ class Kernel:
         self._plans = address_of(self._plan_book)
         self._store = new_store(
             planned.masks,
-            planned.shared,
             planned.variables,
             planned.steps,
             len(planned.tables.alphas),
             keep_all=keep_all,
             panes=panes,
         )
-        wanted = [1 + planned.masks.index(mask) for mask in (*masks, *([WHOLE] if keep_all else []))]
-        self._store.built[wanted] = 1
+        for mask in (*([WHOLE] if keep_all else []), *masks):
+            self._store, _ = hang_from_now(self._store, 1 + planned.masks.index(mask), -1)
         self.put(axioms)
         self.put(background)
         ground = self._background()
@@ -200,10 +204,8 @@ class Kernel:
     def change(self) -> Change:
         """What came and what left in this step, net."""
         store = self._store
-        born = store.born[: store.meta[BORN_COUNT]]
-        gone = store.gone[: store.meta[GONE_COUNT]]
-        born = born[store.flags[born] & DEAD == 0]
-        gone = gone[store.flags[gone] & BORN == 0]
+        born = facts.without(self._book, store.born[: store.meta[BORN_COUNT]], DEAD)
+        gone = facts.without(self._book, store.gone[: store.meta[GONE_COUNT]], BORN)
         if self._keep_all or self._removed_by_doubt:
             born, gone = self._net(born, gone)
         return Change(self.facts(born), self.facts(gone))
@@ -222,12 +224,12 @@ class Kernel:
         return np.array(really_new, np.int64), np.array([left[f] for f in left_for_good], np.int64)
 
     def _by_fact(self, rows: Array) -> dict[tuple[int, ...], int]:
-        return {tuple(self._store.rows[row, :PANE_NEXT].tolist()): int(row) for row in rows}
+        return {tuple(self._store.rows[row, : CONTEXT + 1].tolist()): int(row) for row in rows}
 
     def facts(self, rows: Array) -> Facts:
         """The facts in these rows."""
-        found = self._store.rows[rows]
-        return Facts(found[:, CONTEXT], found[:, S], found[:, P], found[:, O], self._store.stamps[rows])
+        numbers, stamps = facts.gather(self._book, rows.astype(np.int32, copy=False))
+        return Facts(numbers[CONTEXT], numbers[S], numbers[P], numbers[O], stamps)
 
     def closure(self, context: int, threshold: int) -> Facts:
         """The facts of a context with a stamp above a threshold."""
@@ -387,16 +389,27 @@ def _refill(store: Store, tables: Array, slots: Array) -> None:
     rebuild_tables(address_of(pages), tables, slots)
 
 
-def _build_index(store: Store, k: int) -> Store:
-    """Build an index over the facts outside the background, with room for each to have its own key."""
-    tables = store.tables.copy()
-    wanted = int((int(store.meta[LIVE]) * 1.25 + 64) / FULLEST)
-    tables[2 * k, CAPACITY] = max(int(tables[2 * k, CAPACITY]), wanted)
-    tables, slots = laid_out(tables)
-    _refill(store, tables, slots)
-    store = store._replace(tables=tables, slots=slots)
+def _hang(store: Store, k: int, predicate: int) -> Store:
+    """Hang the facts of a predicate that are there (-1: of all) into an index, and from now on."""
+    used = store.rows[: store.meta[ROWS]]
+    chosen = (used[:, CONTEXT] > 0) & (used[:, FLAGS] & DEAD == 0)
+    hanging = store.hangs >> k & 1
+    store, predicate = hang_from_now(store, k, predicate)
+    used = store.rows[: store.meta[ROWS]]
+    if predicate >= 0:
+        chosen &= used[:, P] == predicate
+    else:
+        chosen &= ~np.isin(used[:, P], np.nonzero(hanging)[0])
+    rows = np.nonzero(chosen)[0].astype(np.int32)
+    table = store.tables[2 * k]
+    if table[CAPACITY] * FULLEST - table[USED] <= len(rows):
+        tables = store.tables.copy()
+        tables[2 * k, CAPACITY] = int(((table[USED] + len(rows)) * 1.25 + 64) / FULLEST)
+        tables, slots = laid_out(tables)
+        _refill(store, tables, slots)
+        store = store._replace(tables=tables, slots=slots)
     pages = book_of(store)
-    build_index(address_of(pages), k)
+    hang_all(address_of(pages), k, rows)
     set_room(store)
     return store
 
@@ -434,5 +447,5 @@ _GROW: dict[int, Callable[[Store], Store]] = {
     SUSPECTS_FULL: lambda store: store._replace(suspects=grown(store.suspects, 2 * len(store.suspects))),
     SOLUTIONS_FULL: _more_solutions,
     PANES_FULL: _more_panes,
-    INDEX_UNBUILT: lambda store: _build_index(store, int(store.meta[WANTED])),
+    INDEX_UNBUILT: lambda store: _hang(store, int(store.meta[WANTED_INDEX]), int(store.meta[WANTED])),
 }

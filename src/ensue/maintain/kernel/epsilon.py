@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ensue.maintain.kernel.echoes import is_difference
 from ensue.maintain.kernel.layout import END, PUT_ALONE, PUT_CLOSED, PUT_FULLY, Array, Store
 from ensue.maintain.kernel.plans import EVERY_KIND, GIVEN_CUT, PlanSet, kinds_of_guard
 from ensue.maintain.oracle import Lookup
@@ -135,7 +136,7 @@ def _count(premise: Triple, background: Array) -> int:
 
 def _live_premises(rule: CompiledRule, number: int, planned: PlanSet, matched: set[int]) -> Iterator[int]:
     """The premises that the stream may match while the others match background alone."""
-    if any(kinds_of_guard(condition, rule) is None for condition in rule.conditions):
+    if not all(is_difference(c) or kinds_of_guard(c, rule) is not None for c in rule.conditions):
         return
     for at, premise in enumerate(rule.premises):
         others = [q for k, q in enumerate(rule.premises) if k != at and not rule.cut[k]]
@@ -182,6 +183,13 @@ def _residual(rule: CompiledRule, at: int, binding: Binding) -> list[tuple[Key, 
     kinds = {s: EVERY_KIND, o: EVERY_KIND}
     for condition in rule.conditions:
         slot, allowed = _filled(condition.args[0], binding), kinds_of_guard(condition, rule)
+        if is_difference(condition):
+            other = _filled(condition.args[1], binding)
+            if slot == other:
+                return []
+            if min(slot, other) < 0:
+                return None
+            continue
         if slot >= 0 or slot not in kinds or allowed is None:
             return None
         kinds[slot] &= allowed
@@ -216,7 +224,7 @@ def make_table(epsilon: Epsilon, planned: PlanSet, kinds: bytes | bytearray, bac
     """Everything that follows from a fact of each key, without what the background holds."""
     ground = set(map(tuple, background.tolist()))
     size = 16
-    keys_wanted = [*epsilon.implied] if not epsilon.implied else [*({(ANY, ANY)} | epsilon.implied.keys())]
+    keys_wanted = [*epsilon.implied.keys() | _known_predicates(epsilon, kinds, background)]
     while size < 2 * len(keys_wanted):
         size *= 2
     keys, starts = np.full((size, 2), END - 1, np.int32), np.zeros((size, 2), np.int32)
@@ -240,6 +248,22 @@ def make_table(epsilon: Epsilon, planned: PlanSet, kinds: bytes | bytearray, bac
             at = (at + 1) & (size - 1)
         keys[at], starts[at] = key, (first, len(rows))
     return Table(keys, starts, np.array(rows, np.int32).reshape(-1, 6))
+
+
+def _known_predicates(epsilon: Epsilon, kinds: bytes | bytearray, background: Array) -> set[Key]:
+    """Keys for any predicate, and for each of which the background holds all that follows anyway."""
+    if not epsilon.implied:
+        return set()
+    about = [
+        t for t, _, _ in epsilon.closed((ANY, ANY), kinds) if t[0] == THE_PREDICATE and t[2] != THE_OBJECT
+    ]
+    known: set[int] | None = None
+    for _, p, o in about:
+        rows = background[background[:, 1] == p]
+        rows = rows[rows[:, 2] == (rows[:, 0] if o == THE_PREDICATE else o)]
+        known = set(rows[:, 0].tolist()) if known is None else known & set(rows[:, 0].tolist())
+    few = known or set() if len(known or ()) <= _MOST_MATCHES else set()
+    return {(ANY, ANY), *((predicate, ANY) for predicate in few)}
 
 
 def install(store: Store, epsilon: Epsilon, table: Table) -> Store:

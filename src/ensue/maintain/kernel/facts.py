@@ -22,6 +22,7 @@ from ensue.maintain.kernel.layout import (
     CONTEXT,
     DEAD,
     END,
+    FLAGS,
     FRESH,
     FULL,
     GONE,
@@ -29,7 +30,6 @@ from ensue.maintain.kernel.layout import (
     GROUND,
     HANGING,
     KEEP_ALL,
-    LINKS,
     LIVE,
     PANE_NEXT,
     PANES,
@@ -44,6 +44,7 @@ from ensue.maintain.kernel.layout import (
     ROOM,
     ROOM_FULL,
     STALE,
+    STAMP,
     SUSPECT,
     SUSPECT_COUNT,
     SUSPECTS_FULL,
@@ -54,7 +55,14 @@ from ensue.maintain.kernel.layout import (
     P,
     S,
 )
+from ensue.maintain.kernel.plans import DISTINCT
 from ensue.maintain.kernel.tables import (
+    AHEAD,
+    expect,
+    expect_link,
+    expect_listed,
+    expect_row,
+    expect_unlink,
     fact_hash,
     fill_slot,
     first_row,
@@ -92,14 +100,15 @@ def put(store, plans, context, s, p, o, stamp, how):
         at = locate(store, np.int64(context == 0), WHOLE, h, s, p, o, context)
     if at >= 0:
         row = row_in(view.slots(store)[at])
-        if stamp > view.stamps(store)[row] and _queue(store, row, view.stamps(store)[row], how):
-            view.stamps(store)[row] = stamp
+        if stamp > view.stamps(store)[row, STAMP] and _queue(store, row, view.stamps(store)[row, STAMP], how):
+            view.stamps(store)[row, STAMP] = stamp
         return
     _put_new(store, plans, at, h, context, s, p, o, stamp, how)
 
 
 @part
 def _put_new(store, plans, at, h, context, s, p, o, stamp, how):
+    expect_link(store, context, s, p, o)
     meta = view.meta(store)
     side = np.int64(context == 0)
     if meta[ROOM + side] <= 0:
@@ -119,8 +128,8 @@ def _put_new(store, plans, at, h, context, s, p, o, stamp, how):
     row = take_row(store)
     rows = view.rows(store)
     rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT] = s, p, o, context
-    view.stamps(store)[row] = stamp
-    view.flags(store)[row] = 0 if how == PUT_ALONE else FRESH
+    view.stamps(store)[row, STAMP] = stamp
+    view.rows(store)[row, FLAGS] = 0 if how == PUT_ALONE else FRESH
     fill_slot(store, side, at, h, row)
     link(store, side, row)
     _count(store, plans, side, s, p, o, 1)
@@ -131,7 +140,7 @@ def _put_new(store, plans, at, h, context, s, p, o, stamp, how):
     meta[LIVE] += 1
     if meta[USE_PANES]:
         hang_in_pane(store, row)
-    view.flags(store)[row] |= BORN
+    view.rows(store)[row, FLAGS] |= BORN
     view.born(store)[meta[BORN_COUNT]] = row
     meta[BORN_COUNT] += 1
 
@@ -141,10 +150,10 @@ def _queue(store, row, old, how):
     """Queue a row to be joined; `old` is the stamp up to which that was done before."""
     if how == PUT_ALONE:
         return True
-    flags = view.flags(store)
-    if flags[row] & QUEUED:
+    rows = view.rows(store)
+    if rows[row, FLAGS] & QUEUED:
         if how == PUT_FULLY:
-            flags[row] &= ~np.uint8(CLOSED)
+            rows[row, FLAGS] &= ~CLOSED
         return True
     meta = view.meta(store)
     size = len(view.queue(store))
@@ -157,17 +166,21 @@ def _queue(store, row, old, how):
     view.queue(store)[at] = row
     view.queue_old(store)[at] = old
     meta[QUEUE_LENGTH] += 1
-    flags[row] |= QUEUED | (CLOSED if how == PUT_CLOSED else 0)
+    rows[row, FLAGS] |= QUEUED | (CLOSED if how == PUT_CLOSED else 0)
     return True
 
 
 @inlined
 def _count(store, plans, side, s, p, o, by):
-    """Keep count of the facts that match the constants of each premise, in and out of background."""
+    """Keep count of the facts that can match each premise, in and out of the background."""
     starts, alphas, counts = view.alpha_starts(plans), view.alphas(plans), view.alpha_counts(store)
     if p + 1 < len(starts):
         for i in range(starts[p], starts[p + 1]):
-            if (alphas[i, S] < 0 or alphas[i, S] == s) and (alphas[i, O] < 0 or alphas[i, O] == o):
+            if (
+                (alphas[i, S] < 0 or alphas[i, S] == s)
+                and (alphas[i, O] < 0 or alphas[i, O] == o)
+                and not (alphas[i, DISTINCT] and s == o)
+            ):
                 if counts[i, 0] == 0 and view.assumed(store)[i]:
                     view.meta(store)[STALE] = 1
                 counts[i, side] += by
@@ -177,6 +190,8 @@ def _count(store, plans, side, s, p, o, by):
 def put_all(store, plans, start, context, s, p, o, stamp):
     """Put facts from `start` on; where it stopped (the end, unless an array was full)."""
     for i in range(start, len(stamp)):
+        k = min(i + AHEAD, len(stamp) - 1)
+        expect(store, np.int64(context[k] == 0), hash_key(WHOLE, s[k], p[k], o[k], context[k]))
         put(store, plans, context[i], s[i], p[i], o[i], stamp[i], PUT_FULLY)
         if view.meta(store)[FULL]:
             return i
@@ -188,12 +203,12 @@ def doubt(store, context, s, p, o, stamp):
     """Suspect a fact if its stamp rests on a derivation with this one."""
     meta = view.meta(store)
     row = first_row(store, 0, WHOLE, s, p, o, context)
-    if row == END or view.flags(store)[row] & SUSPECT or view.stamps(store)[row] != stamp:
+    if row == END or view.rows(store)[row, FLAGS] & SUSPECT or view.stamps(store)[row, STAMP] != stamp:
         return
     if meta[SUSPECT_COUNT] == len(view.suspects(store)):
         meta[FULL] = SUSPECTS_FULL
         return
-    view.flags(store)[row] |= SUSPECT
+    view.rows(store)[row, FLAGS] |= SUSPECT
     view.suspects(store)[meta[SUSPECT_COUNT]] = row
     meta[SUSPECT_COUNT] += 1
 
@@ -222,7 +237,7 @@ def _remove(store, plans, row):
     unlink(store, row)
     _count(store, plans, 0, rows[row, S], rows[row, P], rows[row, O], -1)
     meta[LIVE] -= 1
-    view.flags(store)[row] = (view.flags(store)[row] & (BORN | HANGING)) | DEAD | GONE
+    view.rows(store)[row, FLAGS] = (view.rows(store)[row, FLAGS] & (BORN | HANGING)) | DEAD | GONE
     view.gone(store)[meta[GONE_COUNT]] = row
     meta[GONE_COUNT] += 1
 
@@ -241,7 +256,10 @@ def expire(store, plans):
         row = take_oldest_pane(store)
         while row != END:
             following = np.int64(view.rows(store)[row, PANE_NEXT])
-            if view.stamps(store)[row] > threshold and not view.flags(store)[row] & DEAD:
+            if following != END:
+                expect_row(store, max(0, np.int64(view.rows(store)[following, PANE_NEXT])))
+                expect_unlink(store, following)
+            if view.stamps(store)[row, STAMP] > threshold and not view.rows(store)[row, FLAGS] & DEAD:
                 if panes_are_full(store):
                     put_pane_back(store, stamp, row)
                     meta[FULL] = PANES_FULL
@@ -254,10 +272,10 @@ def expire(store, plans):
 
 @part
 def _leave_pane(store, plans, row):
-    view.flags(store)[row] &= ~np.uint8(HANGING)
-    if not view.flags(store)[row] & DEAD:
+    view.rows(store)[row, FLAGS] &= ~HANGING
+    if not view.rows(store)[row, FLAGS] & DEAD:
         _remove(store, plans, row)
-    elif not view.flags(store)[row] & GONE:
+    elif not view.rows(store)[row, FLAGS] & GONE:
         give_row(store, row)
 
 
@@ -266,15 +284,45 @@ def begin_step(store):
     """Forget the last step's comings and goings, and give back the rows that nothing holds."""
     meta = view.meta(store)
     for i in range(meta[BORN_COUNT]):
-        view.flags(store)[view.born(store)[i]] &= ~np.uint8(BORN)
+        expect_listed(store, view.born(store), i)
+        view.rows(store)[view.born(store)[i], FLAGS] &= ~BORN
     for i in range(meta[GONE_COUNT]):
+        expect_listed(store, view.gone(store), i)
         row = np.int64(view.gone(store)[i])
-        view.flags(store)[row] &= ~np.uint8(GONE)
-        if not view.flags(store)[row] & HANGING:
+        view.rows(store)[row, FLAGS] &= ~GONE
+        if not view.rows(store)[row, FLAGS] & HANGING:
             give_row(store, row)
     meta[BORN_COUNT] = 0
     meta[GONE_COUNT] = 0
     meta[SUSPECT_COUNT] = 0
+
+
+@allocating
+def without(store, listed, flags):
+    """Those of the listed rows that have none of the flags."""
+    rows = view.rows(store)
+    found = np.empty(len(listed), np.int32)
+    count = 0
+    for i in range(len(listed)):
+        expect_listed(store, listed, i)
+        if not rows[listed[i], FLAGS] & flags:
+            found[count] = listed[i]
+            count += 1
+    return found[:count]
+
+
+@allocating
+def gather(store, rows):
+    """The facts in some rows, as columns: S, P, O, CONTEXT; and their stamps."""
+    table, stamps = view.rows(store), view.stamps(store)
+    columns, found = np.empty((CONTEXT + 1, len(rows)), np.int32), np.empty(len(rows), np.int64)
+    for i in range(len(rows)):
+        expect_listed(store, rows, i)
+        row = rows[i]
+        for k in range(CONTEXT + 1):
+            columns[k, i] = table[row, k]
+        found[i] = stamps[row, STAMP]
+    return columns, found
 
 
 @allocating
@@ -284,12 +332,12 @@ def held(store, rows, but):
     The index over whole facts is the first join index there, for this and for joins.
     """
     found = np.zeros(len(rows), np.bool_)
-    all_rows, flags = view.rows(store), view.flags(store)
+    all_rows, links = view.rows(store), view.links(store)[1]
     for i in range(len(rows)):
         r = rows[i]
         row = first_row(store, 2, WHOLE, all_rows[r, S], all_rows[r, P], all_rows[r, O], all_rows[r, CONTEXT])
         while row != END:
-            if not flags[row] & but:
+            if not all_rows[row, FLAGS] & but:
                 found[i] = True
-            row = np.int64(all_rows[row, LINKS])
+            row = np.int64(all_rows[row, links])
     return found

@@ -23,11 +23,16 @@ from ensue.maintain.kernel.layout import (
     CONTEXT,
     DERIVATIONS,
     END,
+    FLAGS,
     FRESH,
     FULL,
     GROUND,
     INDEX_UNBUILT,
+    KEEP_ALL,
     OBJECT,
+    OBJECT_KINDS,
+    OBJECTS,
+    PLAN,
     PREDICATE,
     PROBES,
     PUT_FULLY,
@@ -37,11 +42,14 @@ from ensue.maintain.kernel.layout import (
     SOLUTION_COUNT,
     SOLUTIONS_FULL,
     STALE,
+    STAMP,
     SUBJECT,
     SUSPECT_COUNT,
     TABLE_STALE,
     THRESHOLD,
     WANTED,
+    WANTED_INDEX,
+    WHOLE,
     O,
     P,
     S,
@@ -49,9 +57,7 @@ from ensue.maintain.kernel.layout import (
 from ensue.maintain.kernel.plans import (
     ALPHA,
     CUT,
-    ECHOES,
     EQUAL,
-    FIRST_ECHO,
     FIRST_GUARD,
     FIRST_HEAD,
     FIRST_STEP,
@@ -68,7 +74,7 @@ from ensue.maintain.kernel.plans import (
     RULE,
     STEPS,
 )
-from ensue.maintain.kernel.tables import first_row, next_row
+from ensue.maintain.kernel.tables import expect, expect_listed, first_row, hash_key, hung, next_row
 
 PUT, DOUBT = 0, 1
 """What is done with a conclusion: the fact holds, or the fact is doubted."""
@@ -89,16 +95,17 @@ def run(store, plans):
             meta[FULL] = TABLE_STALE
             return
         row = np.int64(view.queue(store)[meta[QUEUE_HEAD]])
+        expect_listed(store, view.queue(store), meta[QUEUE_HEAD])
         derivations, probes, solutions = meta[DERIVATIONS], meta[PROBES], meta[SOLUTION_COUNT]
-        flags = view.flags(store)[row]
-        view.flags(store)[row] &= ~np.uint8(QUEUED | FRESH | CLOSED)
+        flags = view.rows(store)[row, FLAGS]
+        view.rows(store)[row, FLAGS] &= ~(QUEUED | FRESH | CLOSED)
         if not flags & CLOSED:
             _imply(store, plans, row)
         if not meta[FULL]:
             _fire(store, plans, row, view.queue_old(store)[meta[QUEUE_HEAD]], PUT)
         if meta[FULL]:  # This row again, when there is room: so its counts must not stay.
             meta[DERIVATIONS], meta[PROBES], meta[SOLUTION_COUNT] = derivations, probes, solutions
-            view.flags(store)[row] |= flags & (QUEUED | FRESH | CLOSED)
+            view.rows(store)[row, FLAGS] |= flags & (QUEUED | FRESH | CLOSED)
             return
         meta[QUEUE_HEAD] += 1
         meta[QUEUE_LENGTH] -= 1
@@ -140,10 +147,15 @@ def _entry(store, predicate, o):
 def _put_implied(store, plans, row, at):
     rows, table, meta, kinds = view.rows(store), view.epsilon(store), view.meta(store), view.kinds(store)
     s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
-    stamp = view.stamps(store)[row]
+    stamp = view.stamps(store)[row, STAMP]
+    of_subject, of_object = kinds[s], kinds[o]
     first, end = view.epsilon_starts(store)[at, 0], view.epsilon_starts(store)[at, 1]
+    if not view.meta(store)[KEEP_ALL]:
+        for i in range(first, end):
+            a, b, c = _part(table[i, 0], s, p, o), _part(table[i, 1], s, p, o), _part(table[i, 2], s, p, o)
+            expect(store, 0, hash_key(WHOLE, a, b, c, context))
     for i in range(first, end):
-        if not (table[i, 4] >> kinds[s] & 1 and table[i, 5] >> kinds[o] & 1):
+        if not (table[i, 4] >> of_subject & 1 and table[i, 5] >> of_object & 1):
             continue
         meta[DERIVATIONS] += 1
         a, b, c = _part(table[i, 0], s, p, o), _part(table[i, 1], s, p, o), _part(table[i, 2], s, p, o)
@@ -191,7 +203,7 @@ def rederive(store, plans, start):
         s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
         lo, hi = _listed(view.backward_starts(plans), p)
         for i in range(lo, hi):
-            _fire_plan(store, plans, backward[i], s, p, o, context, _FOREVER, _NEVER, PUT)
+            _fire_plan(store, plans, np.int64(backward[i]), s, p, o, context, _FOREVER, _NEVER, PUT)
             if meta[FULL]:
                 meta[SOLUTION_COUNT] = solutions
                 return at
@@ -210,13 +222,19 @@ def _listed(starts, predicate):
 def _fire(store, plans, row, old, action):
     rows, meta = view.rows(store), view.meta(store)
     s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
-    stamp = view.stamps(store)[row]
+    stamp = view.stamps(store)[row, STAMP]
     if context != 0 and action == PUT:
-        listed, (lo, hi) = view.active(store), _active(store, p, o)
-    else:
-        listed, (lo, hi) = view.forward(plans), _listed(view.forward_starts(plans), p)
+        active, (lo, hi) = view.active(store), _active(store, p, o)
+        kind = view.kinds(store)[o]
+        for i in range(lo, hi):
+            if active[i, OBJECT_KINDS] >> kind & 1 and active[i, OBJECTS] >> (o & 63) & 1:
+                _fire_plan(store, plans, active[i, PLAN], s, p, o, context, stamp, old, PUT)
+                if meta[FULL]:
+                    return
+        return
+    forward, (lo, hi) = view.forward(plans), _listed(view.forward_starts(plans), p)
     for i in range(lo, hi):
-        _fire_plan(store, plans, listed[i], s, p, o, context, stamp, old, action)
+        _fire_plan(store, plans, np.int64(forward[i]), s, p, o, context, stamp, old, action)
         if meta[FULL]:
             return
 
@@ -320,13 +338,7 @@ def _guarded(binding, kinds, guards, first, count):
 @part
 def _join(store, plans, plan, context, stamp, old, action):
     """Depth first over the steps; `cursor` has the row each step is at, and the stamp so far."""
-    meta, cursor, stamps, rows, flags = (
-        view.meta(store),
-        view.cursor(store),
-        view.stamps(store),
-        view.rows(store),
-        view.flags(store),
-    )
+    meta, cursor, stamps, rows = view.meta(store), view.cursor(store), view.stamps(store), view.rows(store)
     binding, kinds, steps, guards = (
         view.binding(store),
         view.kinds(store),
@@ -351,12 +363,12 @@ def _join(store, plans, plan, context, stamp, old, action):
         # A fresh partner will find this row itself when its turn comes. One whose stamp is no higher
         # than the one this row had when last joined cannot raise anything: the minimum was its own.
         if (
-            stamps[row] > oldest
-            and not (action == PUT and flags[row] & FRESH)
+            stamps[row, STAMP] > oldest
+            and not (action == PUT and rows[row, FLAGS] & FRESH)
             and _bind(binding, steps, step, steps[step, MASK], rows[row, S], rows[row, P], rows[row, O])
             and _guarded(binding, kinds, guards, steps[step, FIRST_GUARD], steps[step, GUARDS])
         ):
-            so_far = min(stamp if depth == 0 else cursor[depth - 1, SO_FAR], stamps[row])
+            so_far = min(stamp if depth == 0 else cursor[depth - 1, SO_FAR], stamps[row, STAMP])
             if depth == last:
                 _conclude(store, plans, plan, context, so_far, action)
             else:
@@ -375,10 +387,10 @@ def _open(store, steps, step, depth, context):
     cursor[depth, SIDE] = 0
     alpha = steps[step, ALPHA]
     if context != 0 and not steps[step, CUT] and (alpha < 0 or view.alpha_counts(store)[alpha, 0]):
-        index = steps[step, INDEX]
-        if index and not view.built(store)[index]:
-            view.meta(store)[WANTED] = index
-            view.meta(store)[FULL] = INDEX_UNBUILT
+        meta, index = view.meta(store), steps[step, INDEX]
+        p = _value(view.binding(store), steps[step, P]) if steps[step, MASK] & PREDICATE else np.int32(-1)
+        if index and not hung(store, p) >> index & 1:
+            meta[WANTED], meta[WANTED_INDEX], meta[FULL] = p, index, INDEX_UNBUILT
         else:
             row = _first(store, steps, step, 0, context)
     if row == END:
@@ -412,7 +424,7 @@ def _next(store, steps, step, depth):
     row = np.int64(END)
     index = steps[step, INDEX]
     if index:
-        row = next_row(store, index, cursor[depth, ROW])
+        row = next_row(store, cursor[depth, SIDE], index, cursor[depth, ROW])
     if row == END and cursor[depth, SIDE] == 0:
         row = _open_background(store, steps, step, depth)
     cursor[depth, ROW] = row
@@ -426,8 +438,6 @@ def _conclude(store, plans, plan, context, stamp, action):
         return
     first = table[plan, FIRST_HEAD]
     for i in range(first, first + table[plan, HEADS]):
-        if _echoes(binding, view.echoes(plans), heads[i, FIRST_ECHO], heads[i, ECHOES]):
-            continue
         s, p, o = _value(binding, heads[i, S]), _value(binding, heads[i, P]), _value(binding, heads[i, O])
         meta[DERIVATIONS] += 1
         if action == PUT:
@@ -436,19 +446,6 @@ def _conclude(store, plans, plan, context, stamp, action):
             doubt(store, context, s, p, o, stamp)
         if meta[FULL]:
             return
-
-
-@inlined
-def _echoes(binding, pairs, first, count):
-    """Whether a conclusion is one of its own premises."""
-    for i in range(first, first + count):
-        if (
-            _value(binding, pairs[i, 0]) == _value(binding, pairs[i, 1])
-            and _value(binding, pairs[i, 2]) == _value(binding, pairs[i, 3])
-            and _value(binding, pairs[i, 4]) == _value(binding, pairs[i, 5])
-        ):
-            return True
-    return False
 
 
 @part

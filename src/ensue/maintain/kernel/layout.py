@@ -1,13 +1,14 @@
 """The kernel's state: flat arrays, so that it can be compiled for, memory-mapped and copied.
 
-A row is a timed fact: subject, predicate, object and context, then the links of the lists it hangs
-in, side by side (one cache line), with its stamp in a column of its own. Rows hang in
+A row is a timed fact: subject, predicate, object and context, stamp and flags, then the links of the
+lists it hangs in, side by side: most often one cache line. Rows hang in
 
 - two hash tables per index, one for the background and one for everything else: the background is
-  small and stays in the processor's cache. Index 0 finds a fact, the others find what joins. An
-  index that only background is looked up in has its links in `ground_links`, since background comes
-  first and so has the first rows. An index is built (for facts outside the background) when it is
-  first looked up in: some serve retraction alone, or schema that arrives on a stream;
+  small and stays in the processor's cache. Index 0 finds a fact, the others find what joins. Outside
+  the background the facts of a predicate hang in an index from when it is first asked for them: most
+  never are (some indexes serve retraction alone, or schema that arrives on a stream). Only then do
+  rows get columns for the index's links. The background's links are in `ground_links`, since
+  background comes first and so has the first rows;
 - one list per stamp (a *pane*), which is how expiry finds what has to go without searching.
 
 A table is open addressing over 64-bit slots: 32 bits of the hash, and the row's number plus one.
@@ -22,8 +23,10 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-# Columns of a row. The links of join index k (1, 2, ...) are at LINKS + 2 * (k - 1): next, previous.
-S, P, O, CONTEXT, PANE_NEXT, LINKS = range(6)  # noqa: E741 (everyone says S, P, O)
+# Columns of a row. The links (next, previous) of the join indexes built so far begin at LINKS.
+S, P, O, CONTEXT, _, _, FLAGS, PANE_NEXT, LINKS = range(9)  # noqa: E741 (everyone says S, P, O)
+STAMP = 2
+"""The column of a row's stamp, which is twice as wide as the others, where rows are read as such."""
 
 # Bits of a mask: which positions of a triple an index is keyed on.
 SUBJECT, PREDICATE, OBJECT = 1, 2, 4
@@ -65,14 +68,15 @@ BORN_COUNT, GONE_COUNT, SUSPECT_COUNT, SOLUTION_COUNT = 11, 12, 13, 14
 PANES = 15
 DERIVATIONS, PROBES = 16, 17
 USE_PANES, KEEP_ALL = 18, 19
-SHARED = 20
-"""How many join indexes all facts hang in; those after them hold background alone."""
-WANTED = 21
-"""The predicate whose active plans are not known yet, or the index that is not built yet."""
+WANTED, WANTED_INDEX = 20, 21
+"""The predicate whose active plans are not known yet, or which an index was asked for that has it not
+(-1: all of them), and that index."""
 ACTIVE_USED, STALE = 22, 23
 """How many predicates' active plans are known, and whether a premise that nothing matched when
 they were listed has got its first match since."""
-REGISTERS = 24
+HANG_ALL = 24
+"""The join indexes that all facts hang in, as bits."""
+REGISTERS = 25
 
 (
     ROOM_FULL,
@@ -93,6 +97,9 @@ END = -1
 # How a fact is put: joined with the others by every rule, by all but linear ones, or by none.
 PUT_FULLY, PUT_CLOSED, PUT_ALONE = range(3)
 
+# Columns of `active`: a plan, and for which objects it is tried: their kinds, and numbers modulo 64.
+PLAN, OBJECT_KINDS, OBJECTS = range(3)
+
 # Columns of `tables`: table 2k is index k over everything else, table 2k + 1 over the background.
 OFFSET, CAPACITY, USED = range(3)
 
@@ -102,12 +109,13 @@ class Store(NamedTuple):
 
     rows: Array
     ground_links: Array
-    stamps: Array
-    flags: Array
     slots: Array
     tables: Array
     masks: Array
-    built: Array
+    links: Array
+    """For each index the column of its links in `rows`; 0 if nothing hangs in it yet."""
+    hangs: Array
+    """For each predicate the join indexes that its facts hang in, as bits."""
     pane_stamps: Array
     pane_heads: Array
     heap: Array
@@ -132,6 +140,16 @@ class Store(NamedTuple):
     cursor: Array
     meta: Array
 
+    @property
+    def stamps(self) -> Array:
+        """The rows' stamps."""
+        return self.rows.view(np.int64)[:, STAMP]
+
+    @property
+    def flags(self) -> Array:
+        """The rows' flags."""
+        return self.rows[:, FLAGS]
+
 
 _PREDICATES = 64
 """Room for the active plans of so many predicates, at first (a power of two)."""
@@ -143,7 +161,6 @@ _GROWTH = 2
 
 def new_store(
     masks: list[int],
-    shared: int,
     variables: int,
     steps: int,
     alphas: int,
@@ -151,7 +168,7 @@ def new_store(
     keep_all: bool = False,
     panes: bool = True,
 ) -> Store:
-    """An empty store with one join index per mask, the first `shared` of them for all facts."""
+    """An empty store with one join index per mask."""
     indexes = [WHOLE, *masks]
     tables = np.zeros((2 * len(indexes), 3), np.int64)
     tables[:, CAPACITY] = 64
@@ -159,16 +176,15 @@ def new_store(
     meta = np.zeros(REGISTERS, np.int64)
     meta[FREE] = END
     meta[THRESHOLD] = np.iinfo(np.int64).min
-    meta[USE_PANES], meta[KEEP_ALL], meta[SHARED] = panes, keep_all, shared
+    meta[USE_PANES], meta[KEEP_ALL] = panes, keep_all
     store = Store(
-        rows=np.zeros((32, LINKS + 2 * shared), np.int32),
-        ground_links=np.zeros((32, 2 * (len(masks) - shared)), np.int32),
-        stamps=np.zeros(32, np.int64),
-        flags=np.zeros(32, np.uint8),
+        rows=np.zeros((32, LINKS), np.int32),
+        ground_links=np.zeros((32, 2 * len(masks)), np.int32),
         slots=np.zeros(64 * len(tables), np.uint64),
         tables=tables,
         masks=np.array(indexes, np.int64),
-        built=np.zeros(len(indexes), np.uint8),
+        links=np.zeros(len(indexes), np.int64),
+        hangs=np.zeros(64, np.uint8),
         pane_stamps=np.zeros(16, np.int64),
         pane_heads=np.full(16, END, np.int32),
         heap=np.zeros(16, np.int64),
@@ -184,7 +200,7 @@ def new_store(
         active_keys=np.full(_PREDICATES, END, np.int32),
         active_starts=np.zeros((_PREDICATES, 3), np.int32),
         active_objects=np.zeros(_PREDICATES, np.int64),
-        active=np.zeros(64, np.int32),
+        active=np.zeros((64, 3), np.int64),
         epsilon_keys=np.full((1, 2), END - 1, np.int32),
         epsilon_starts=np.zeros((1, 2), np.int32),
         epsilon=np.zeros((0, 6), np.int32),
@@ -209,14 +225,13 @@ def set_room(store: Store) -> None:
 
 def _tables_in_use(store: Store, side: int) -> list[int]:
     """The tables of one side that rows are hung into."""
-    return [2 * k + side for k in range(len(store.masks)) if side or k == 0 or store.built[k]]
+    return [2 * k + side for k in range(len(store.masks)) if side or k == 0 or store.links[k]]
 
 
 def bytes_of(store: Store) -> int:
     """What the facts and all their indexes take. Rows never written to take no memory yet."""
-    per_row = sum(array.strides[0] for array in (store.rows, store.stamps, store.flags))
     whole = (store.ground_links, store.slots, store.tables, store.pane_stamps, store.pane_heads, store.heap)
-    return int(store.meta[ROWS]) * per_row + sum(int(array.nbytes) for array in whole)
+    return int(store.meta[ROWS]) * store.rows.strides[0] + sum(int(array.nbytes) for array in whole)
 
 
 def grown(array: Array, size: int, fill: int = 0) -> Array:
@@ -232,13 +247,38 @@ def _blank(array: Array, size: int) -> Array:
 
 
 def grow_rows(store: Store, side: int) -> Store:
-    """Half as many rows again."""
+    """Twice as many rows."""
     size = int(len(store.rows) * _GROWTH)
     if side:
         store = store._replace(ground_links=grown(store.ground_links, size))
-    return store._replace(
-        rows=grown(store.rows, size), stamps=grown(store.stamps, size), flags=grown(store.flags, size)
-    )
+    return store._replace(rows=grown(store.rows, size))
+
+
+_MOST_PREDICATES = 64
+"""If an index is asked for more predicates than this, all facts hang in it."""
+
+
+def hang_from_now(store: Store, k: int, predicate: int) -> tuple[Store, int]:
+    """Let facts of a predicate (-1: all) hang in index k; and for which predicate that is to be."""
+    if not store.links[k]:
+        store = _add_links(store, k)
+    bit = 1 << k
+    if predicate < 0 or int((store.hangs & bit > 0).sum()) >= _MOST_PREDICATES:
+        store.meta[HANG_ALL] |= bit
+        return store, -1
+    if predicate >= len(store.hangs):
+        store = store._replace(hangs=grown(store.hangs, 2 * predicate))
+    store.hangs[predicate] |= bit
+    return store, predicate
+
+
+def _add_links(store: Store, k: int) -> Store:
+    """The rows with columns for the links of index k."""
+    size, width = store.rows.shape
+    rows = np.zeros((size, width + 2), np.int32)
+    rows[: store.meta[ROWS], :width] = store.rows[: store.meta[ROWS]]
+    store.links[k] = width
+    return store._replace(rows=rows)
 
 
 def new_tables(store: Store, side: int) -> tuple[Array, Array]:

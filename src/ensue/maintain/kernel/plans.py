@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ensue.maintain.kernel.echoes import wants_difference
 from ensue.maintain.kernel.layout import OBJECT, PREDICATE, SUBJECT, WHOLE, Array
 from ensue.maintain.program import CompiledCondition, CompiledRule, Program
 from ensue.model import Triple
@@ -26,8 +27,8 @@ REPEATED = 3
 # Columns of a step; the first three are the premise's slots.
 (MASK, INDEX, CUT, ALPHA, FIRST_GUARD, GUARDS) = range(4, 10)
 
-# Columns of a conclusion, after its slots.
-FIRST_ECHO, ECHOES = 3, 4
+# Column of an alpha, after its slots: whether only facts count that relate two things.
+DISTINCT = 3
 
 # Operations of a guard. Every other one is a set of kinds, as bits; these two are no such set.
 EQUAL, NOT_EQUAL = -1, -2
@@ -49,6 +50,10 @@ _NATIVE_GUARDS = {
 }
 
 
+Alpha = tuple[int, int, int, int]
+"""The constants of a premise (-1 where it has a variable), and DISTINCT."""
+
+
 class Plans(NamedTuple):
     """The tables. `starts` arrays say where in a list the entries of a predicate begin."""
 
@@ -56,7 +61,6 @@ class Plans(NamedTuple):
     steps: Array
     guards: Array
     heads: Array
-    echoes: Array
     forward_starts: Array
     forward: Array
     backward_starts: Array
@@ -71,9 +75,7 @@ class PlanSet:
 
     tables: Plans
     masks: list[int]
-    """The indexes that facts outside the background need; then those that background alone needs."""
-    shared: int
-    """How many the former are."""
+    """The indexes that are looked up in."""
     variables: int
     steps: int
     given: dict[tuple[int, int], int]
@@ -88,23 +90,30 @@ class _Draft:
 
     keep_all: bool
     masks: list[int]
-    ground_masks: list[int]
-    alphas: list[Triple]
+    alphas: list[Alpha]
+    concluded: set[int]
+    """The predicates that some rule concludes."""
     statistics: Statistics
     plans: list[list[int]] = field(default_factory=list)
     steps: list[list[int]] = field(default_factory=list)
     guards: list[tuple[int, int, int]] = field(default_factory=list)
-    heads: list[list[int]] = field(default_factory=list)
-    echoes: list[list[int]] = field(default_factory=list)
+    heads: list[Triple] = field(default_factory=list)
 
-    def want_index(self, mask: int, *, ground: bool) -> None:
-        """Note that an index is needed, be it for the background alone.
+    def index(self, mask: int) -> int:
+        """The number of an index. A whole fact needs none of its own, unless facts are kept twice."""
+        if mask == WHOLE and not self.keep_all:
+            return 0
+        if mask not in self.masks:
+            self.masks.append(mask)
+        return 1 + self.masks.index(mask)
 
-        A whole fact is found without a join index, unless facts are kept more than once.
-        """
-        listed = self.ground_masks if ground else self.masks
-        if mask not in listed and (mask != WHOLE or self.keep_all):
-            listed.append(mask)
+
+_CONCLUDED_TOO = 10.0
+"""How many times more matches are expected of what is not only stated: background says little of it."""
+
+
+_PERHAPS = 0.5
+"""The matches of a whole fact: it is there or not."""
 
 
 class Statistics:
@@ -117,7 +126,7 @@ class Statistics:
     def matches(self, pattern: Triple, mask: int) -> float:
         """The expected number of matches of a pattern whose slots in `mask` are bound."""
         if mask == WHOLE:
-            return 0.0
+            return _PERHAPS
         constants = tuple(slot if slot >= 0 else -1 for slot in pattern)
         key = ((constants[0], constants[1], constants[2]), mask)
         if key not in self._known:
@@ -140,14 +149,14 @@ class Statistics:
 def make_plans(program: Program, background: Array, *, keep_all: bool, masks: Iterable[int] = ()) -> PlanSet:
     """Plans for every way in which a rule can fire; `masks` are indexes wanted in any case."""
     first_masks = [*([WHOLE] if keep_all else []), *masks]
-    draft = _Draft(keep_all, first_masks, [], _alphas(program), Statistics(background))
+    concluded = {conclusion[1] for rule in program.rules for conclusion in rule.conclusions}
+    draft = _Draft(keep_all, first_masks, _alphas(program), concluded, Statistics(background))
     forward: list[tuple[int, int]] = []
     backward: list[tuple[int, int]] = []
     given: dict[tuple[int, int], int] = {}
     for number, rule in enumerate(program.rules):
         first_head = len(draft.heads)
-        for conclusion in rule.conclusions:
-            _write_head(draft, rule, conclusion)
+        draft.heads.extend(rule.conclusions)
         for at, premise in enumerate(rule.premises):
             given[number, at] = len(draft.plans)
             forward.append((premise[1], len(draft.plans)))
@@ -155,31 +164,24 @@ def make_plans(program: Program, background: Array, *, keep_all: bool, masks: It
         for conclusion in rule.conclusions:
             backward.append((conclusion[1], len(draft.plans)))
             _write_plan(draft, number, rule, conclusion, first_head, skip=None)
-    _number_indexes(draft)
     variables = max((rule.variables for rule in program.rules), default=0)
     most_steps = max((len(rule.premises) for rule in program.rules), default=0)
-    all_masks = draft.masks + draft.ground_masks
     alpha = {
-        (number, at): _alpha_of(draft, premise)
+        (number, at): _alpha_of(draft, rule, premise)
         for number, rule in enumerate(program.rules)
         for at, premise in enumerate(rule.premises)
     }
     tables = _tables(draft, forward, backward)
-    return PlanSet(tables, all_masks, len(draft.masks), variables, most_steps, given, alpha)
+    return PlanSet(tables, draft.masks, variables, most_steps, given, alpha)
 
 
-def _alpha_of(draft: _Draft, premise: Triple) -> int:
+def _alpha(rule: CompiledRule, premise: Triple) -> Alpha:
     s, p, o = (slot if slot >= 0 else -1 for slot in premise)
-    return draft.alphas.index((s, p, o)) if p >= 0 else -1
+    return s, p, o, int(wants_difference(rule, premise))
 
 
-def _number_indexes(draft: _Draft) -> None:
-    """The background's own indexes come after those that all facts hang in."""
-    draft.ground_masks = [mask for mask in draft.ground_masks if mask not in draft.masks]
-    listed = draft.masks + draft.ground_masks
-    for step in draft.steps:
-        whole = step[MASK] == WHOLE and not draft.keep_all
-        step[INDEX] = 0 if whole else 1 + listed.index(step[MASK])
+def _alpha_of(draft: _Draft, rule: CompiledRule, premise: Triple) -> int:
+    return draft.alphas.index(_alpha(rule, premise)) if premise[1] >= 0 else -1
 
 
 def _tables(draft: _Draft, forward: list[tuple[int, int]], backward: list[tuple[int, int]]) -> Plans:
@@ -190,12 +192,11 @@ def _tables(draft: _Draft, forward: list[tuple[int, int]], backward: list[tuple[
         _matrix(draft.plans, 13),
         _matrix(draft.steps, 10),
         _matrix(draft.guards, 3),
-        _matrix(draft.heads, 5),
-        _matrix(draft.echoes, 6),
+        _matrix(draft.heads, 3),
         *_dispatch(forward),
         *_dispatch(backward),
         np.array(alpha_starts, np.int32),
-        _matrix(draft.alphas, 3),
+        _matrix(draft.alphas, 4),
     )
 
 
@@ -214,32 +215,10 @@ def _dispatch(listed: list[tuple[int, int]]) -> tuple[Array, Array]:
     return np.array(starts, np.int32), np.array(numbers, np.int32)
 
 
-def _alphas(program: Program) -> list[Triple]:
-    """The constants of each premise that has a constant predicate, each once, by predicate."""
-    found = {
-        (s if s >= 0 else -1, p, o if o >= 0 else -1)
-        for rule in program.rules
-        for s, p, o in rule.premises
-        if p >= 0
-    }
+def _alphas(program: Program) -> list[Alpha]:
+    """What facts must match for each premise that has a constant predicate, each once, by predicate."""
+    found = {_alpha(rule, premise) for rule in program.rules for premise in rule.premises if premise[1] >= 0}
     return sorted(found, key=lambda alpha: (alpha[1], alpha))
-
-
-def _write_head(draft: _Draft, rule: CompiledRule, conclusion: Triple) -> None:
-    """A conclusion, and when it would echo a premise: a derivation of itself raises nothing."""
-    echoes = [echo for premise in rule.premises if (echo := _echo(conclusion, premise)) is not None]
-    draft.heads.append([*conclusion, len(draft.echoes), len(echoes)])
-    draft.echoes.extend(echoes)
-
-
-def _echo(conclusion: Triple, premise: Triple) -> list[int] | None:
-    """The pairs of slots that must be equal for the two to be one fact; None if they cannot be."""
-    pairs: list[int] = []
-    for a, b in zip(conclusion, premise, strict=True):
-        if a >= 0 and b >= 0 and a != b:
-            return None
-        pairs += (a, b)
-    return pairs
 
 
 def _write_plan(
@@ -253,7 +232,7 @@ def _write_plan(
     while waiting:
         k = min(waiting, key=lambda k: _cost(draft, rule, k, bound))
         waiting.remove(k)
-        _write_step(draft, rule, k, bound, pending, ground=skip is not None and rule.cut[skip])
+        _write_step(draft, rule, k, bound, pending)
     native = all(is_native(condition, rule) for condition in rule.conditions)
     draft.plans.append(
         [
@@ -275,28 +254,21 @@ def _cost(draft: _Draft, rule: CompiledRule, k: int, bound: set[int]) -> tuple[b
     """What matching a premise next would cost: connected ones first, then cut, then by statistics."""
     mask = _bound_mask(rule.premises[k], bound)
     connected = mask == WHOLE or any(~slot in bound for slot in rule.premises[k])
-    return not connected, not rule.cut[k], draft.statistics.matches(rule.premises[k], mask)
+    matches = draft.statistics.matches(rule.premises[k], mask)
+    grows = rule.premises[k][1] < 0 or rule.premises[k][1] in draft.concluded
+    return not connected, not rule.cut[k], matches * _CONCLUDED_TOO if grows else matches
 
 
 def _write_step(
-    draft: _Draft,
-    rule: CompiledRule,
-    k: int,
-    bound: set[int],
-    pending: list[tuple[int, int, int]],
-    *,
-    ground: bool,
+    draft: _Draft, rule: CompiledRule, k: int, bound: set[int], pending: list[tuple[int, int, int]]
 ) -> None:
     premise = rule.premises[k]
     mask = _bound_mask(premise, bound)
     bound |= {~slot for slot in premise if slot < 0}
     guards = _take_guards(draft, pending, bound)
-    number = _alpha_of(draft, premise)
-    draft.want_index(mask, ground=ground or rule.cut[k])
-    unnumbered = 0
-    draft.steps.append(
-        [*premise, _repeated(premise, mask), mask, unnumbered, int(rule.cut[k]), number, *guards]
-    )
+    number = _alpha_of(draft, rule, premise)
+    repeated, index = _repeated(premise, mask), draft.index(mask)
+    draft.steps.append([*premise, repeated, mask, index, int(rule.cut[k]), number, *guards])
 
 
 def _bound_mask(pattern: Triple, bound: set[int]) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ensue.maintain.kernel import view
 from ensue.maintain.kernel.compiling import allocating, compiled
-from ensue.maintain.kernel.layout import CONTEXT, DEAD, END, ROWS, WHOLE, O, P, S
+from ensue.maintain.kernel.layout import CONTEXT, DEAD, END, FLAGS, ROWS, WHOLE, O, P, S
 from ensue.maintain.kernel.tables import first_row
 
 _NEVER = np.int64(np.iinfo(np.int64).min)
@@ -43,10 +43,10 @@ def absent(store, other, ground):
     """The rows outside the background whose facts neither `other` nor the background of `ground` has."""
     rows = np.empty(view.meta(store)[ROWS], np.int64)
     count = 0
-    table, flags = view.rows(store), view.flags(store)
+    table = view.rows(store)
     for row in range(view.meta(store)[ROWS]):
         s, p, o, context = table[row, S], table[row, P], table[row, O], table[row, CONTEXT]
-        if context <= 0 or flags[row] & DEAD:
+        if context <= 0 or table[row, FLAGS] & DEAD:
             continue
         if first_row(other, 0, WHOLE, s, p, o, context) != END:
             continue

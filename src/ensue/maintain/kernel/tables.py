@@ -20,20 +20,20 @@ from ensue.maintain.kernel.compiling import compiled, inlined, part
 from ensue.maintain.kernel.layout import (
     CAPACITY,
     CONTEXT,
-    DEAD,
     END,
+    FLAGS,
     FREE,
     FREE_COUNT,
+    HANG_ALL,
     HANGING,
     KEEP_ALL,
-    LINKS,
     OBJECT,
     OFFSET,
     PANE_NEXT,
     PANES,
     PREDICATE,
     ROWS,
-    SHARED,
+    STAMP,
     SUBJECT,
     USED,
     WHOLE,
@@ -50,6 +50,8 @@ _E = np.uint64(0xFF51AFD7ED558CCD)
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 _FREE_SLOT = np.uint64(0)
+AHEAD = 12
+"""How far ahead in a list of rows memory is asked for."""
 _PANE_SALT = np.uint64(0xA0761D6478BD642F)
 
 
@@ -136,11 +138,31 @@ def locate_stamped(store, h, s, p, o, context, stamp):
         if slot >> _HALF == h:
             row = row_in(slot)
             same = rows[row, S] == s and rows[row, P] == p and rows[row, O] == o
-            if same and rows[row, CONTEXT] == context and stamps[row] == stamp:
+            if same and rows[row, CONTEXT] == context and stamps[row, STAMP] == stamp:
                 return offset + at
         at += 1
         if at == capacity:
             at = 0
+
+
+@inlined
+def expect(store, table, h):
+    """Ask for the memory where a hash is looked up in a table soon: it is there by then."""
+    tables = view.tables(store)
+    view.prefetch(view.slots(store), tables[table, OFFSET] + _home(h, tables[table, CAPACITY]))
+
+
+@inlined
+def expect_row(store, row):
+    """Ask for the memory of a row."""
+    rows = view.rows(store)
+    view.prefetch(rows, row * rows.shape[1])
+
+
+@inlined
+def expect_listed(store, listed, i):
+    """Ask for a row that comes later in a list that is at position i."""
+    expect_row(store, np.int64(listed[min(i + AHEAD, len(listed) - 1)]))
 
 
 @inlined
@@ -193,10 +215,17 @@ def _empty_slot(slots, offset, capacity, hole):
 @part
 def link(store, side, row):
     """Hang a row into its join indexes; `side` is 1 for the background, else 0."""
-    masks, built, shared = view.masks(store), view.built(store), view.meta(store)[SHARED]
-    for k in range(1, len(masks) if side else shared + 1):
-        if side or built[k]:
+    indexes = -1 if side else hung(store, view.rows(store)[row, P])
+    for k in range(1, len(view.links(store))):
+        if indexes >> k & 1:
             _hang(store, side, k, row)
+
+
+@inlined
+def hung(store, predicate):
+    """The join indexes that the facts of a predicate hang in, as bits."""
+    hangs, everything = view.hangs(store), view.meta(store)[HANG_ALL]
+    return everything | np.int64(hangs[predicate]) if 0 <= predicate < len(hangs) else everything
 
 
 @part
@@ -204,7 +233,7 @@ def _hang(store, side, k, row):
     """Hang a row into one join index, at the front of its list."""
     rows, slots, tables = view.rows(store), view.slots(store), view.tables(store)
     s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
-    mask, shared = view.masks(store)[k], view.meta(store)[SHARED]
+    mask = view.masks(store)[k]
     table = 2 * k + side
     h = hash_key(mask, s, p, o, context)
     at = _probe(rows, slots, tables[table, OFFSET], tables[table, CAPACITY], mask, h, s, p, o, context)
@@ -215,20 +244,17 @@ def _hang(store, side, k, row):
     else:
         head = row_in(slots[at])
     slots[at] = _slot(h, row)
-    if k <= shared:
-        _push(rows, LINKS + 2 * (k - 1), row, head)
+    if side:
+        _push(view.ground_links(store), 2 * (k - 1), row, head)
     else:
-        _push(view.ground_links(store), 2 * (k - 1 - shared), row, head)
+        _push(rows, view.links(store)[k], row, head)
 
 
 @compiled
-def build_index(store, k):
-    """Hang all facts outside the background into an index that was not needed so far."""
-    rows, flags = view.rows(store), view.flags(store)
-    for row in range(view.meta(store)[ROWS]):
-        if rows[row, CONTEXT] > 0 and not flags[row] & DEAD:
-            _hang(store, 0, k, row)
-    view.built(store)[k] = 1
+def hang_all(store, k, chosen):
+    """Hang chosen rows into an index."""
+    for i in range(len(chosen)):
+        _hang(store, 0, k, np.int64(chosen[i]))
 
 
 @inlined
@@ -240,12 +266,11 @@ def _push(links, column, row, head):
 
 
 @inlined
-def next_row(store, index, row):
+def next_row(store, side, index, row):
     """The row after this one in the list of a join index, or END."""
-    shared = view.meta(store)[SHARED]
-    if index <= shared:
-        return np.int64(view.rows(store)[row, LINKS + 2 * (index - 1)])
-    return np.int64(view.ground_links(store)[row, 2 * (index - 1 - shared)])
+    if side:
+        return np.int64(view.ground_links(store)[row, 2 * (index - 1)])
+    return np.int64(view.rows(store)[row, view.links(store)[index]])
 
 
 @part
@@ -253,11 +278,11 @@ def unlink(store, row):
     """Take a row that is not background out of every index."""
     rows, slots, tables, masks = view.rows(store), view.slots(store), view.tables(store), view.masks(store)
     s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
-    built = view.built(store)
-    for k in range(1, view.meta(store)[SHARED] + 1):
-        if not built[k]:
+    columns, indexes = view.links(store), hung(store, p)
+    for k in range(1, len(columns)):
+        if not indexes >> k & 1:
             continue
-        links = LINKS + 2 * (k - 1)
+        links = columns[k]
         following, before = rows[row, links], rows[row, links + 1]
         if following != END:
             rows[following, links + 1] = before
@@ -273,9 +298,30 @@ def unlink(store, row):
             _empty_slot(slots, offset, capacity, at)
             tables[2 * k, USED] -= 1
     offset, capacity = tables[0, OFFSET], tables[0, CAPACITY]
-    h = fact_hash(store, s, p, o, context, view.stamps(store)[row])
+    h = fact_hash(store, s, p, o, context, view.stamps(store)[row, STAMP])
     _empty_slot(slots, offset, capacity, _find_slot_of(slots, offset, capacity, h, row))
     tables[0, USED] -= 1
+
+
+@inlined
+def expect_unlink(store, row):
+    """Ask for the memory that `unlink` needs of a row."""
+    rows, masks, columns = view.rows(store), view.masks(store), view.links(store)
+    s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
+    expect(store, 0, fact_hash(store, s, p, o, context, view.stamps(store)[row, STAMP]))
+    indexes = hung(store, p)
+    for k in range(1, len(columns)):
+        if indexes >> k & 1 and rows[row, columns[k] + 1] == END:
+            expect(store, 2 * k, hash_key(masks[k], s, p, o, context))
+
+
+@inlined
+def expect_link(store, context, s, p, o):
+    """Ask for the memory that `link` needs for a fact outside the background."""
+    masks, indexes = view.masks(store), hung(store, p)
+    for k in range(1, len(masks)):
+        if indexes >> k & 1:
+            expect(store, 2 * k, hash_key(masks[k], s, p, o, context))
 
 
 @inlined
@@ -313,6 +359,7 @@ def take_row(store):
     if row != END:
         meta[FREE] = view.rows(store)[row, PANE_NEXT]
         meta[FREE_COUNT] -= 1
+        expect_row(store, max(0, meta[FREE]))
         return row
     row = meta[ROWS]
     meta[ROWS] += 1
@@ -326,7 +373,7 @@ def give_row(store, row):
     view.rows(store)[row, PANE_NEXT] = view.meta(store)[FREE]
     view.meta(store)[FREE] = row
     view.meta(store)[FREE_COUNT] += 1
-    view.flags(store)[row] = 0
+    view.rows(store)[row, FLAGS] = 0
 
 
 @inlined
@@ -356,14 +403,14 @@ def panes_are_full(store):
 @part
 def hang_in_pane(store, row):
     """Hang a row into the pane of its stamp; a new stamp goes onto the heap of stamps."""
-    stamp = view.stamps(store)[row]
+    stamp = view.stamps(store)[row, STAMP]
     at = _locate_pane(store, stamp)
     if view.pane_heads(store)[at] == END:
         view.pane_stamps(store)[at] = stamp
         _push_stamp(store, stamp)
     view.rows(store)[row, PANE_NEXT] = view.pane_heads(store)[at]
     view.pane_heads(store)[at] = row
-    view.flags(store)[row] |= HANGING
+    view.rows(store)[row, FLAGS] |= HANGING
 
 
 @part
