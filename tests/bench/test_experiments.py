@@ -170,7 +170,7 @@ def test_absent_ontologies_are_named_with_a_hint(options):
 
 def test_the_largest_step_is_found_from_above_and_capped():
     def run(n):
-        return Trial(n, 0.0, n / 100, (Digest(0, 0),) * 3)
+        return Trial(n, ((0.0, n / 100),), (Digest(0, 0),) * 3)
 
     assert 90 <= largest_within(run, start=1000, most=5000).n <= 100
     assert largest_within(run, start=10, most=50).n == 50

@@ -41,7 +41,7 @@ class Options:
     step: int = 1_000
     """Statements of a step there."""
     steps: int = 9
-    repeats: int = 3
+    repeats: int = 5
     seed: int = 1
 
 
