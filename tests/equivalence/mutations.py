@@ -186,7 +186,7 @@ KERNEL = (
     Mutation(
         "an index that is asked for late lacks the facts that were there before",
         "expiration",
-        "kernel/engine.py",
+        "kernel/growing.py",
         "    chosen = (used[:, CONTEXT] > 0)",
         "    chosen = (used[:, CONTEXT] > 1)",
     ),

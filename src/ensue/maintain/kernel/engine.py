@@ -18,42 +18,25 @@ from ensue.maintain.kernel.columns import Columns
 from ensue.maintain.kernel.conclude import conclude_all
 from ensue.maintain.kernel.echoes import without_echoes
 from ensue.maintain.kernel.epsilon import Epsilon, Table, install, make_epsilon, make_table
+from ensue.maintain.kernel.growing import GROW
 from ensue.maintain.kernel.layout import (
     ACTIVE_UNKNOWN,
     BORN,
     BORN_COUNT,
-    BORN_FULL,
-    CAPACITY,
     CONTEXT,
     DEAD,
     DERIVATIONS,
-    END,
-    FLAGS,
-    FREE_COUNT,
     FULL,
-    FULLEST,
     GONE_COUNT,
     GROUND,
-    GROUND_FULL,
-    INDEX_UNBUILT,
     LIVE,
-    PANES_FULL,
     PROBES,
-    QUEUE_FULL,
-    QUEUE_HEAD,
-    QUEUE_LENGTH,
-    ROOM,
-    ROOM_FULL,
     ROWS,
     SOLUTION_COUNT,
-    SOLUTIONS_FULL,
     SUSPECT_COUNT,
-    SUSPECTS_FULL,
     TABLE_STALE,
     THRESHOLD,
-    USED,
     WANTED,
-    WANTED_INDEX,
     WHOLE,
     Array,
     O,
@@ -61,16 +44,11 @@ from ensue.maintain.kernel.layout import (
     S,
     Store,
     bytes_of,
-    grow_rows,
     grown,
     hang_from_now,
-    laid_out,
     new_store,
-    new_tables,
-    set_room,
 )
 from ensue.maintain.kernel.plans import PlanSet, make_plans
-from ensue.maintain.kernel.tables import hang_all, rebuild_panes, rebuild_tables
 from ensue.maintain.kernel.view import address_of, book_of
 from ensue.maintain.program import Program
 from ensue.model import BACKGROUND, FOREVER, Change, Fact, Facts
@@ -326,7 +304,7 @@ class Kernel:
         if full:
             self._store.meta[FULL] = 0
             own = {ACTIVE_UNKNOWN: self._list_active, TABLE_STALE: self._fill_table}
-            self._store = (own.get(full) or _GROW[full])(self._store)
+            self._store = (own.get(full) or GROW[full])(self._store)
         return bool(full)
 
     def _background(self) -> Array:
@@ -368,84 +346,3 @@ class Kernel:
         if len(store.queue) > _LARGE:
             store = store._replace(queue=np.zeros(64, np.int32), queue_old=np.zeros(64, np.int64))
         self._store = store
-
-
-def _more_room(store: Store, side: int) -> Store:
-    set_room(store)
-    if store.meta[ROOM + side] > len(store.rows) // 8:
-        return store  # Rows have left since room was last counted.
-    if len(store.rows) - store.meta[ROWS] + store.meta[FREE_COUNT] <= len(store.rows) // 8:
-        store = grow_rows(store, side)
-    tables, slots = new_tables(store, side)
-    if len(slots) > len(store.slots):
-        _refill(store, tables, slots)
-        store = store._replace(tables=tables, slots=slots)
-    set_room(store)
-    return store
-
-
-def _refill(store: Store, tables: Array, slots: Array) -> None:
-    pages = book_of(store)
-    rebuild_tables(address_of(pages), tables, slots)
-
-
-def _hang(store: Store, k: int, predicate: int) -> Store:
-    """Hang the facts of a predicate that are there (-1: of all) into an index, and from now on."""
-    used = store.rows[: store.meta[ROWS]]
-    chosen = (used[:, CONTEXT] > 0) & (used[:, FLAGS] & DEAD == 0)
-    hanging = store.hangs >> k & 1
-    store, predicate = hang_from_now(store, k, predicate)
-    used = store.rows[: store.meta[ROWS]]
-    if predicate >= 0:
-        chosen &= used[:, P] == predicate
-    else:
-        chosen &= ~np.isin(used[:, P], np.nonzero(hanging)[0])
-    rows = np.nonzero(chosen)[0].astype(np.int32)
-    table = store.tables[2 * k]
-    if table[CAPACITY] * FULLEST - table[USED] <= len(rows):
-        tables = store.tables.copy()
-        tables[2 * k, CAPACITY] = int(((table[USED] + len(rows)) * 1.25 + 64) / FULLEST)
-        tables, slots = laid_out(tables)
-        _refill(store, tables, slots)
-        store = store._replace(tables=tables, slots=slots)
-    pages = book_of(store)
-    hang_all(address_of(pages), k, rows)
-    set_room(store)
-    return store
-
-
-def _more_queue(store: Store) -> Store:
-    """A longer queue, with what waits in it moved to its front."""
-    head, length, size = int(store.meta[QUEUE_HEAD]), int(store.meta[QUEUE_LENGTH]), len(store.queue)
-    waiting = (head + np.arange(length)) % size
-    queue, old = np.zeros(2 * size, np.int32), np.zeros(2 * size, np.int64)
-    queue[:length], old[:length] = store.queue[waiting], store.queue_old[waiting]
-    store.meta[QUEUE_HEAD] = 0
-    return store._replace(queue=queue, queue_old=old)
-
-
-def _more_panes(store: Store) -> Store:
-    size = 2 * len(store.pane_stamps)
-    stamps, heads = np.zeros(size, np.int64), np.full(size, END, np.int32)
-    pages = book_of(store)
-    rebuild_panes(address_of(pages), stamps, heads)
-    return store._replace(pane_stamps=stamps, pane_heads=heads, heap=grown(store.heap, size))
-
-
-def _more_solutions(store: Store) -> Store:
-    size = 2 * len(store.solution_stamps)
-    return store._replace(
-        solutions=grown(store.solutions, size), solution_stamps=grown(store.solution_stamps, size)
-    )
-
-
-_GROW: dict[int, Callable[[Store], Store]] = {
-    ROOM_FULL: lambda store: _more_room(store, 0),
-    GROUND_FULL: lambda store: _more_room(store, 1),
-    QUEUE_FULL: _more_queue,
-    BORN_FULL: lambda store: store._replace(born=grown(store.born, 2 * len(store.born))),
-    SUSPECTS_FULL: lambda store: store._replace(suspects=grown(store.suspects, 2 * len(store.suspects))),
-    SOLUTIONS_FULL: _more_solutions,
-    PANES_FULL: _more_panes,
-    INDEX_UNBUILT: lambda store: _hang(store, int(store.meta[WANTED_INDEX]), int(store.meta[WANTED])),
-}

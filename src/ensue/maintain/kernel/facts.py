@@ -55,6 +55,7 @@ from ensue.maintain.kernel.layout import (
     P,
     S,
 )
+from ensue.maintain.kernel.panes import hang_in_pane, panes_are_full, put_pane_back, take_oldest_pane
 from ensue.maintain.kernel.plans import DISTINCT
 from ensue.maintain.kernel.tables import (
     AHEAD,
@@ -67,15 +68,11 @@ from ensue.maintain.kernel.tables import (
     fill_slot,
     first_row,
     give_row,
-    hang_in_pane,
     hash_key,
     link,
     locate,
     locate_stamped,
-    panes_are_full,
-    put_pane_back,
     row_in,
-    take_oldest_pane,
     take_row,
     unlink,
 )

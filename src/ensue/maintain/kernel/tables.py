@@ -1,4 +1,4 @@
-"""Hash tables and panes: finding rows, linking them and taking them out. Compiled.
+"""Hash tables: finding rows, linking them and taking them out. Compiled.
 
 Linear probing with the hash's upper half beside the row's number, so a look-up touches a row only
 when it is almost certainly the right one; removal shifts back what follows, so there are no
@@ -25,12 +25,10 @@ from ensue.maintain.kernel.layout import (
     FREE,
     FREE_COUNT,
     HANG_ALL,
-    HANGING,
     KEEP_ALL,
     OBJECT,
     OFFSET,
     PANE_NEXT,
-    PANES,
     PREDICATE,
     ROWS,
     STAMP,
@@ -52,7 +50,6 @@ _LOW = np.uint64(0xFFFFFFFF)
 _FREE_SLOT = np.uint64(0)
 AHEAD = 12
 """How far ahead in a list of rows memory is asked for."""
-_PANE_SALT = np.uint64(0xA0761D6478BD642F)
 
 
 @inlined
@@ -71,7 +68,8 @@ def hash_key(mask, s, p, o, context):
 
 
 @inlined
-def _home(h, capacity):
+def home_of(h, capacity):
+    """Where the search for a hash begins in a table of this capacity."""
     return np.int64((h * np.uint64(capacity)) >> _HALF)
 
 
@@ -106,7 +104,7 @@ def locate(store, table, mask, h, s, p, o, context):
 
 @part
 def _probe(rows, slots, offset, capacity, mask, h, s, p, o, context):
-    at = _home(h, capacity)
+    at = home_of(h, capacity)
     while True:
         slot = slots[offset + at]
         if slot == _FREE_SLOT:
@@ -130,7 +128,7 @@ def locate_stamped(store, h, s, p, o, context, stamp):
     """Like `locate` for a whole fact, where each stamp makes a fact of its own (keep-all)."""
     rows, slots, stamps = view.rows(store), view.slots(store), view.stamps(store)
     offset, capacity = view.tables(store)[0, OFFSET], view.tables(store)[0, CAPACITY]
-    at = _home(h, capacity)
+    at = home_of(h, capacity)
     while True:
         slot = slots[offset + at]
         if slot == _FREE_SLOT:
@@ -149,7 +147,7 @@ def locate_stamped(store, h, s, p, o, context, stamp):
 def expect(store, table, h):
     """Ask for the memory where a hash is looked up in a table soon: it is there by then."""
     tables = view.tables(store)
-    view.prefetch(view.slots(store), tables[table, OFFSET] + _home(h, tables[table, CAPACITY]))
+    view.prefetch(view.slots(store), tables[table, OFFSET] + home_of(h, tables[table, CAPACITY]))
 
 
 @inlined
@@ -184,7 +182,7 @@ def fill_slot(store, table, at, h, row):
 @inlined
 def _find_slot_of(slots, offset, capacity, h, row):
     wanted = _slot(h, row)
-    at = _home(h, capacity)
+    at = home_of(h, capacity)
     while slots[offset + at] != wanted:
         at += 1
         if at == capacity:
@@ -203,7 +201,7 @@ def _empty_slot(slots, offset, capacity, hole):
         slot = slots[offset + at]
         if slot == _FREE_SLOT:
             break
-        home = _home(slot >> _HALF, capacity)
+        home = home_of(slot >> _HALF, capacity)
         from_home = at - home if at >= home else at - home + capacity
         from_hole = at - hole if at >= hole else at - hole + capacity
         if from_home >= from_hole:
@@ -343,7 +341,7 @@ def rebuild_tables(store, tables, slots):
         for at in range(old_tables[table, CAPACITY]):
             slot = old_slots[old + at]
             if slot != _FREE_SLOT:
-                to = _home(slot >> _HALF, capacity)
+                to = home_of(slot >> _HALF, capacity)
                 while slots[offset + to] != _FREE_SLOT:
                     to += 1
                     if to == capacity:
@@ -374,128 +372,3 @@ def give_row(store, row):
     view.meta(store)[FREE] = row
     view.meta(store)[FREE_COUNT] += 1
     view.rows(store)[row, FLAGS] = 0
-
-
-@inlined
-def _pane_home(stamp, capacity):
-    h = np.uint64(stamp) * _PANE_SALT
-    return _home(h >> _HALF, capacity)
-
-
-@part
-def _locate_pane(store, stamp):
-    pane_stamps, pane_heads = view.pane_stamps(store), view.pane_heads(store)
-    capacity = len(pane_stamps)
-    at = _pane_home(stamp, capacity)
-    while pane_heads[at] != END and pane_stamps[at] != stamp:
-        at += 1
-        if at == capacity:
-            at = 0
-    return at
-
-
-@inlined
-def panes_are_full(store):
-    """Whether a pane more would crowd the table of panes."""
-    return 2 * view.meta(store)[PANES] >= len(view.pane_stamps(store))
-
-
-@part
-def hang_in_pane(store, row):
-    """Hang a row into the pane of its stamp; a new stamp goes onto the heap of stamps."""
-    stamp = view.stamps(store)[row, STAMP]
-    at = _locate_pane(store, stamp)
-    if view.pane_heads(store)[at] == END:
-        view.pane_stamps(store)[at] = stamp
-        _push_stamp(store, stamp)
-    view.rows(store)[row, PANE_NEXT] = view.pane_heads(store)[at]
-    view.pane_heads(store)[at] = row
-    view.rows(store)[row, FLAGS] |= HANGING
-
-
-@part
-def put_pane_back(store, stamp, first):
-    """Put back what is left of a pane that `take_oldest_pane` took."""
-    at = _locate_pane(store, stamp)
-    view.pane_stamps(store)[at] = stamp
-    view.pane_heads(store)[at] = first
-    _push_stamp(store, stamp)
-
-
-@part
-def _push_stamp(store, stamp):
-    heap = view.heap(store)
-    at = view.meta(store)[PANES]
-    view.meta(store)[PANES] += 1
-    while at > 0:
-        parent = (at - 1) >> 1
-        if heap[parent] <= stamp:
-            break
-        heap[at] = heap[parent]
-        at = parent
-    heap[at] = stamp
-
-
-@part
-def take_oldest_pane(store):
-    """Remove the pane with the smallest stamp; the first of its rows."""
-    stamp = view.heap(store)[0]
-    view.meta(store)[PANES] -= 1
-    _sift_down(view.heap(store), view.meta(store)[PANES])
-    hole = _locate_pane(store, stamp)
-    first = np.int64(view.pane_heads(store)[hole])
-    _empty_pane(view.pane_stamps(store), view.pane_heads(store), hole)
-    return first
-
-
-@part
-def _sift_down(heap, count):
-    """Put the last stamp of the heap where the first was, and down to its place."""
-    last = heap[count]
-    at = 0
-    while True:
-        child = 2 * at + 1
-        if child >= count:
-            break
-        if child + 1 < count and heap[child + 1] < heap[child]:
-            child += 1
-        if heap[child] >= last:
-            break
-        heap[at] = heap[child]
-        at = child
-    heap[at] = last
-
-
-@part
-def _empty_pane(pane_stamps, pane_heads, hole):
-    capacity = len(pane_stamps)
-    at = hole
-    while True:
-        at += 1
-        if at == capacity:
-            at = 0
-        if pane_heads[at] == END:
-            break
-        home = _pane_home(pane_stamps[at], capacity)
-        from_home = at - home if at >= home else at - home + capacity
-        from_hole = at - hole if at >= hole else at - hole + capacity
-        if from_home >= from_hole:
-            pane_stamps[hole] = pane_stamps[at]
-            pane_heads[hole] = pane_heads[at]
-            hole = at
-    pane_heads[hole] = END
-
-
-@compiled
-def rebuild_panes(store, pane_stamps, pane_heads):
-    """Move the panes into larger arrays."""
-    capacity = len(pane_stamps)
-    for old in range(len(view.pane_stamps(store))):
-        if view.pane_heads(store)[old] != END:
-            at = _pane_home(view.pane_stamps(store)[old], capacity)
-            while pane_heads[at] != END:
-                at += 1
-                if at == capacity:
-                    at = 0
-            pane_stamps[at] = view.pane_stamps(store)[old]
-            pane_heads[at] = view.pane_heads(store)[old]
