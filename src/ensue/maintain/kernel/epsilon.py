@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 
@@ -158,12 +159,8 @@ def _ground(rule: CompiledRule, at: int, background: Lookup) -> list[tuple[Key, 
     """The rule for each match of its other premises; None if that does not fit the table."""
     matches: list[Binding] = [[UNBOUND] * rule.variables]
     for premise in _others(rule, at):
-        matches = [
-            extended
-            for binding in matches
-            for triple in background.candidates(premise, binding)
-            if match(premise, triple, extended := list(binding))
-        ]
+        extended = _extended(matches, premise, background)
+        matches = list(islice(extended, _MOST_MATCHES + 1))
         if len(matches) > _MOST_MATCHES:
             return None
     found: list[tuple[Key, Guarded]] = []
@@ -173,6 +170,14 @@ def _ground(rule: CompiledRule, at: int, background: Lookup) -> list[tuple[Key, 
             return None
         found += implied
     return found
+
+
+def _extended(matches: list[Binding], premise: Triple, background: Lookup) -> Iterator[Binding]:
+    for binding in matches:
+        for triple in background.candidates(premise, binding):
+            extended = list(binding)
+            if match(premise, triple, extended):
+                yield extended
 
 
 def _residual(rule: CompiledRule, at: int, binding: Binding) -> list[tuple[Key, Guarded]] | None:
