@@ -61,6 +61,14 @@ class NotMonotoneError(RuleError):
     """A rule that says what a monotone rule cannot: DELETE, NOT EXISTS, aggregates."""
 
 
+class QueryError(EnsueError):
+    """A continuous query that cannot be used."""
+
+
+class QuerySyntaxError(QueryError):
+    """A continuous query that does not parse."""
+
+
 class UsageError(EnsueError):
     """The call itself is wrong: an option, an argument, or a use of the API."""
 

@@ -1,0 +1,1 @@
+"""Continuous queries: the language, the windows, the evaluators and what they emit."""

@@ -1,0 +1,118 @@
+"""Continuous queries as data: what C-SPARQL and RSP-QL both parse into.
+
+A continuous query is a SPARQL query, the windows on streams that it reads, and when it is evaluated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rdflib.plugins.sparql.parserutils import CompValue
+
+from ensue.errors import Place
+
+
+class Kind(StrEnum):
+    """Who gets the answers: whoever registered the query, or also other queries, as a stream."""
+
+    QUERY = "QUERY"
+    STREAM = "STREAM"
+
+
+class Relation(StrEnum):
+    """Which answers of an evaluation are given: all, those that came, or those that went."""
+
+    RSTREAM = "RSTREAM"
+    ISTREAM = "ISTREAM"
+    DSTREAM = "DSTREAM"
+
+
+class Form(StrEnum):
+    """What an answer is: bindings, yes or no, or triples (the last two)."""
+
+    SELECT = "SELECT"
+    ASK = "ASK"
+    CONSTRUCT = "CONSTRUCT"
+    DESCRIBE = "DESCRIBE"
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """The last `range_ms` milliseconds, every `step_ms`. A step above the range leaves gaps.
+
+    >>> TimeWindow(10_000, 10_000).tumbling
+    True
+    """
+
+    range_ms: int
+    step_ms: int
+
+    @property
+    def tumbling(self) -> bool:
+        """Whether each window begins where the one before ended."""
+        return self.range_ms == self.step_ms
+
+
+@dataclass(frozen=True, slots=True)
+class CountWindow:
+    """The last `size` statements, every `step` statements.
+
+    >>> CountWindow(100, 10).tumbling
+    False
+    """
+
+    size: int
+    step: int
+
+    @property
+    def tumbling(self) -> bool:
+        """Whether each window begins where the one before ended."""
+        return self.size == self.step
+
+
+WindowSpec = TimeWindow | CountWindow
+
+
+@dataclass(frozen=True, slots=True)
+class StreamWindow:
+    """A window on a stream. Without a name its content is part of the default graph."""
+
+    stream: str
+    spec: WindowSpec
+    name: str | None = None
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ContinuousQuery:
+    """A continuous query. IRIs are text without brackets."""
+
+    name: str
+    kind: Kind
+    form: Form
+    streams: tuple[StreamWindow, ...]
+    relation: Relation | None
+    """None in C-SPARQL, where every evaluation gives all its answers."""
+    every_ms: int | None
+    """How often it is evaluated; None: whenever a window moves."""
+    default_graphs: tuple[str, ...]
+    named_graphs: tuple[str, ...]
+    window_variables: frozenset[str]
+    """The ?w of `WINDOW ?w { }`: GRAPH ?w in the SPARQL, but over named windows only, as any other GRAPH ?g
+    is over named graphs only. C-SPARQL has but GRAPH ?g, over both."""
+    sparql: str
+    """The SPARQL inside, by itself: WINDOW is GRAPH, and everything else that is not SPARQL is blank.
+    Parse it with `base` and `prefixes`."""
+    base: str
+    prefixes: dict[str, str] = field(hash=False)
+    algebra: CompValue = field(compare=False, repr=False)
+    """What rdflib makes of `sparql`; literals keep the digits they were written with. It cannot be pickled:
+    to another process, send `text`."""
+    text: str = field(repr=False)
+    place: Place
+
+    @property
+    def windows(self) -> dict[str, StreamWindow]:
+        """The named windows, by name."""
+        return {window.name: window for window in self.streams if window.name is not None}
