@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
+from ensue.errors import UsageError
 from ensue.terms import Kind, kind_of
 
 DEFAULT_NESTING = 3
@@ -40,7 +41,9 @@ class Dictionary:
     """
 
     def __init__(self, nesting: int = DEFAULT_NESTING) -> None:
-        self.nesting = min(nesting, _DEEPEST)
+        if nesting > _DEEPEST:
+            raise UsageError(f"minted nodes cannot nest {nesting} deep", hint=f"at most {_DEEPEST}")
+        self.nesting = nesting
         self.kinds = bytearray([FREED])
         """The kind of each integer, readable as a buffer by the kernel."""
         self.refused_mints = 0
