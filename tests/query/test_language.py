@@ -14,7 +14,8 @@ from rdflib.term import Literal, URIRef, Variable
 from ensue.errors import EnsueError, Place, QueryError, QuerySyntaxError
 from ensue.query.language import parse_query
 from ensue.query.language_spans import UNITS
-from ensue.query.tree import ContinuousQuery, CountWindow, Form, Kind, Relation, StreamWindow, TimeWindow
+from ensue.query.tree import ContinuousQuery, Form, Kind, Relation, StreamWindow
+from ensue.windows.spec import CountWindow, TimeWindow
 
 S = "FROM STREAM <urn:s> [RANGE 10s STEP 1s]"
 W = "FROM NAMED WINDOW <urn:w> ON <urn:s> [RANGE PT10S STEP PT1S]"
@@ -146,12 +147,6 @@ def test_without_register_the_caller_names_it():
 )
 def test_windows(text, spec):
     assert window(text) == spec
-
-
-def test_tumbling_windows_say_so():
-    assert window("RANGE 1m TUMBLING").tumbling
-    assert not window("RANGE 1m STEP 2m").tumbling
-    assert [window(f"RANGE TRIPLES 2 STEP {n}").tumbling for n in (1, 2)] == [False, True]
 
 
 SPELLINGS = {
@@ -583,4 +578,3 @@ def test_the_examples_of_the_manual_parse(repository):
     assert {query.relation for query in queries} == {None, *Relation}
     specs = [window.spec for query in queries for window in query.streams]
     assert {type(spec) for spec in specs} == {TimeWindow, CountWindow}
-    assert {spec.tumbling for spec in specs} == {True, False}

@@ -27,8 +27,8 @@ def parse_query(text: str, file: str = "<text>", name: str = "query") -> Continu
     """The continuous query that a text is; `name` is for a text without REGISTER.
 
     >>> query = parse_query("SELECT ?s FROM STREAM <urn:s> [RANGE 10s STEP 1s] WHERE { ?s a ?c }")
-    >>> query.name, str(query.form), query.streams[0].stream, query.streams[0].spec
-    ('query', 'SELECT', 'urn:s', TimeWindow(range_ms=10000, step_ms=1000))
+    >>> query.name, str(query.form), query.streams[0].stream, query.streams[0].spec.range_ms
+    ('query', 'SELECT', 'urn:s', 10000)
     """
     try:
         return _parse(Source(text, file), name)

@@ -6,8 +6,9 @@ import re
 from fractions import Fraction
 
 from ensue.query.language_cursor import Cursor, did_you_mean
-from ensue.query.tree import CountWindow, TimeWindow, WindowSpec
+from ensue.query.tree import WindowSpec
 from ensue.rules.lexer import Token
+from ensue.windows.spec import CountWindow, TimeWindow
 
 MAX_SPAN = 1 << 62
 """The longest length of time, or count, that can be added to a stamp that is one."""
@@ -40,7 +41,7 @@ def window_spec(cursor: Cursor) -> WindowSpec:
 
     >>> from ensue.rules.lexer import Source
     >>> window_spec(Cursor(Source("[RANGE 1 min STEP PT0.5S]", "q.rq")))
-    TimeWindow(range_ms=60000, step_ms=500)
+    TimeWindow(range_ms=60000, step_ms=500, t0=0, bounds='(]')
     """
     cursor.expect("[", f"a stream is read through a window: {_WINDOW_HINT}")
     if cursor.skip_word("ELEMENTS"):

@@ -11,6 +11,7 @@ from enum import StrEnum
 from rdflib.plugins.sparql.parserutils import CompValue
 
 from ensue.errors import Place
+from ensue.windows.spec import CountWindow, TimeWindow
 
 
 class Kind(StrEnum):
@@ -35,40 +36,6 @@ class Form(StrEnum):
     ASK = "ASK"
     CONSTRUCT = "CONSTRUCT"
     DESCRIBE = "DESCRIBE"
-
-
-@dataclass(frozen=True, slots=True)
-class TimeWindow:
-    """The last `range_ms` milliseconds, every `step_ms`. A step above the range leaves gaps.
-
-    >>> TimeWindow(10_000, 10_000).tumbling
-    True
-    """
-
-    range_ms: int
-    step_ms: int
-
-    @property
-    def tumbling(self) -> bool:
-        """Whether each window begins where the one before ended."""
-        return self.range_ms == self.step_ms
-
-
-@dataclass(frozen=True, slots=True)
-class CountWindow:
-    """The last `size` statements, every `step` statements.
-
-    >>> CountWindow(100, 10).tumbling
-    False
-    """
-
-    size: int
-    step: int
-
-    @property
-    def tumbling(self) -> bool:
-        """Whether each window begins where the one before ended."""
-        return self.size == self.step
 
 
 WindowSpec = TimeWindow | CountWindow

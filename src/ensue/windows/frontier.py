@@ -1,0 +1,309 @@
+"""How far time has come: watermarks, what is late, and the buffer that restores order.
+
+The frontier is the time up to which everything has arrived, as far as is promised: each stream
+promises its watermark, and the frontier is the least of them. A statement at or below the frontier
+when it arrives is late. Time is whatever the statements and the injected clock say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import Generic, Literal, TypeVar
+
+from ensue.errors import InputError, UsageError
+from ensue.model import FOREVER, NEVER
+from ensue.windows.spec import Grid
+
+Clock = Callable[[], int]
+"""Says what time it is, in ms. Tests pass their own; the engine passes the wall's or none."""
+
+LatePolicy = Literal["admit", "drop", "error"]
+Missed = Literal["none", "some", "all"]
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Disorder:
+    """What is allowed of a stream, and what happens beyond that.
+
+    With `allowed_ms` d, a statement may be up to d ms older than the newest one seen on its stream,
+    so the stream is complete up to `newest - d - 1`: at `newest - d` more may come, even in a stream
+    that is perfectly in order (d = 0). None: only heartbeats and the end move its watermark.
+    """
+
+    allowed_ms: int | None = 0
+    late: LatePolicy = "admit"
+    idle_after_ms: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.allowed_ms is not None and self.allowed_ms < 0:
+            raise UsageError(f"allowed disorder of {self.allowed_ms} ms", hint="it must be 0 or more")
+        if self.idle_after_ms is not None and self.idle_after_ms <= 0:
+            raise UsageError(f"idle time-out of {self.idle_after_ms} ms", hint="it must be 1 or more")
+        if self.late not in ("admit", "drop", "error"):
+            raise UsageError(f"unknown policy '{self.late}' for late data", hint="one of admit, drop, error")
+
+
+@dataclass(slots=True)
+class Counters:
+    """What became of a stream's statements. Each late one is in exactly one of the `missed_*`."""
+
+    admitted: int = 0
+    dropped: int = 0
+    missed_none: int = 0
+    missed_some: int = 0
+    missed_all: int = 0
+
+    @property
+    def late(self) -> int:
+        """How many came late, whatever became of them."""
+        return self.missed_none + self.missed_some + self.missed_all
+
+
+@dataclass(slots=True)
+class _Stream:
+    disorder: Disorder
+    active_at: int
+    watermark: int = NEVER
+    ended: bool = False
+
+
+class Frontier:
+    """Follows the streams and says how far time has come. It never goes back.
+
+    >>> frontier = Frontier()
+    >>> for name in ("a", "b"): frontier.add(name, Disorder(allowed_ms=10))
+    >>> frontier.see("a", 100)
+    >>> frontier.time == NEVER        # b has said nothing yet
+    True
+    >>> frontier.heartbeat("b", 95)   # nothing at or below 95 will follow on b
+    >>> frontier.time
+    89
+    """
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock
+        self._streams: dict[str, _Stream] = {}
+        self._time = NEVER
+        self._may_idle = False
+
+    def add(self, stream: str, disorder: Disorder | None = None) -> None:
+        """Follow one more stream. It holds the others back until it speaks, ends, or is idle."""
+        if stream in self._streams:
+            raise UsageError(f"stream '{stream}' is there already", hint="add each stream once")
+        disorder = disorder or Disorder()
+        if disorder.idle_after_ms is not None and self._clock is None:
+            raise UsageError("an idle time-out needs a clock", hint="pass clock= to Frontier")
+        self._may_idle |= disorder.idle_after_ms is not None
+        self._streams[stream] = _Stream(disorder, self._now())
+
+    def see(self, stream: str, time: int) -> None:
+        """A statement with this time has arrived (judge it first: see `Gate`)."""
+        state = self._open_stream(stream)
+        state.active_at = self._now()
+        allowed = state.disorder.allowed_ms
+        if allowed is not None:
+            self._raise(state, time - allowed - 1)
+
+    def heartbeat(self, stream: str, time: int) -> None:
+        """The source promises that nothing at or below `time` will follow on this stream."""
+        state = self._open_stream(stream)
+        state.active_at = self._now()
+        self._raise(state, time)
+
+    def advance(self, time: int) -> None:
+        """A heartbeat on every stream that has not ended."""
+        for name, state in self._streams.items():
+            if not state.ended:
+                self.heartbeat(name, time)
+
+    def end(self, stream: str) -> None:
+        """The source promises that nothing at all will follow. Once all have ended, time is FOREVER."""
+        state = self._stream(stream)
+        state.ended = True
+        self._raise(state, FOREVER)
+
+    @property
+    def time(self) -> int:
+        """The frontier now. Asking again later may give more, as streams become idle."""
+        if self._may_idle:
+            self._time = max(self._time, self._least())
+        return self._time
+
+    def _raise(self, state: _Stream, watermark: int) -> None:
+        if watermark > state.watermark:
+            # Only the stream that holds the others back can let time go on: look at the rest then only.
+            holds_back = state.watermark <= self._time
+            state.watermark = watermark
+            if holds_back:
+                self._time = max(self._time, self._least())
+
+    def _least(self) -> int:
+        if not self._streams:
+            return NEVER
+        now = self._now()
+        awake = [state.watermark for state in self._streams.values() if not _is_idle(state, now)]
+        if all(mark == FOREVER for mark in awake) and len(awake) < len(self._streams):
+            # Nobody is left to wait for: go as far as any idle stream has promised, not to the end,
+            # for an idle stream may wake up.
+            return max(state.watermark for state in self._streams.values() if not state.ended)
+        return min(awake)
+
+    def disorder(self, stream: str) -> Disorder:
+        """What was allowed of a stream."""
+        return self._stream(stream).disorder
+
+    def _stream(self, name: str) -> _Stream:
+        if name not in self._streams:
+            known = ", ".join(self._streams) or "none"
+            raise UsageError(f"unknown stream '{name}'", hint=f"streams: {known}")
+        return self._streams[name]
+
+    def _open_stream(self, name: str) -> _Stream:
+        state = self._stream(name)
+        if state.ended:
+            raise UsageError(f"stream '{name}' has ended", hint="end a stream after its last statement")
+        return state
+
+    def _now(self) -> int:
+        return self._clock() if self._clock is not None else 0
+
+
+def _is_idle(state: _Stream, now: int) -> bool:
+    after = state.disorder.idle_after_ms
+    return not state.ended and after is not None and now - state.active_at >= after
+
+
+def missed(grids: Iterable[Grid], time: int, frontier: int) -> Missed:
+    """Which of the windows that hold `time` have closed by `frontier`.
+
+    >>> from ensue.windows.spec import TimeWindow
+    >>> sliding = TimeWindow(range_ms=10, step_ms=5).grid     # 12 is in (5, 15] and (10, 20]
+    >>> [missed([sliding], 12, frontier) for frontier in (14, 15, 20)]
+    ['none', 'some', 'all']
+    """
+    some_closed = some_open = False
+    for grid in grids:
+        numbers = grid.holding(time)
+        if numbers:
+            some_closed |= grid.close(numbers[0]) <= frontier
+            some_open |= grid.close(numbers[-1]) > frontier
+    if not some_closed:
+        return "none"
+    return "some" if some_open else "all"
+
+
+class Gate:
+    """Judges each statement as it arrives: whether it is late, and whether it may still come in.
+
+    >>> from ensue.windows.spec import TimeWindow
+    >>> frontier = Frontier()
+    >>> frontier.add("s")
+    >>> gate = Gate(frontier)
+    >>> windows = [TimeWindow(10, 5).grid]
+    >>> [gate.admits("s", time, windows) for time in (12, 17, 13, 4)]
+    [True, True, True, False]
+    >>> gate.counters("s")
+    Counters(admitted=3, dropped=1, missed_none=0, missed_some=1, missed_all=1)
+    """
+
+    def __init__(self, frontier: Frontier) -> None:
+        self._frontier = frontier
+        self._counters: dict[str, Counters] = {}
+
+    def is_late(self, time: int) -> bool:
+        """Whether a statement of this time would be late if it arrived now."""
+        return time <= self._frontier.time
+
+    def admits(self, stream: str, time: int, grids: Iterable[Grid]) -> bool:
+        """Whether a statement may come in; `grids` are the windows over its stream. Counts it."""
+        if not NEVER < time < FOREVER:
+            raise InputError(f"{time} is not a time in milliseconds", hint="it must fit into 64 bits")
+        counters = self.counters(stream)
+        accepted = not self.is_late(time) or self._admits_late(stream, time, grids)
+        self._frontier.see(stream, time)
+        if accepted:
+            counters.admitted += 1
+        else:
+            counters.dropped += 1
+        return accepted
+
+    def counters(self, stream: str) -> Counters:
+        """The counters of a stream."""
+        if stream not in self._counters:
+            self._counters[stream] = Counters()
+        return self._counters[stream]
+
+    def _admits_late(self, stream: str, time: int, grids: Iterable[Grid]) -> bool:
+        frontier, counters = self._frontier.time, self.counters(stream)
+        policy = self._frontier.disorder(stream).late
+        lost = missed(grids, time, frontier)
+        if lost == "none":
+            counters.missed_none += 1
+        elif lost == "some":
+            counters.missed_some += 1
+        else:
+            counters.missed_all += 1
+        if policy == "error":
+            raise InputError(
+                f"a statement of time {time} on stream '{stream}' is late: the frontier is at {frontier}",
+                hint="allow more disorder, or admit or drop what is late",
+            )
+        return policy == "admit" and lost != "all"
+
+
+class Buffer(Generic[Item]):
+    """Holds what has arrived and gives it out in order of (time, arrival), up to a time.
+
+    A heap: O(log n) a statement, and O(1) for one that comes in order.
+
+    >>> buffer = Buffer()
+    >>> for time, item in [(5, "a"), (3, "b"), (5, "c"), (9, "d")]: buffer.put(time, item)
+    >>> list(buffer.release(5)), len(buffer), buffer.earliest
+    ([(3, 'b'), (5, 'a'), (5, 'c')], 1, 9)
+    """
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, Item]] = []
+        self._arrivals = 0
+
+    def put(self, time: int, item: Item) -> None:
+        """Take one statement in."""
+        # The arrival number decides among equal times, so items are never compared.
+        heappush(self._heap, (time, self._arrivals, item))
+        self._arrivals += 1
+
+    def release(self, to: int) -> Iterator[tuple[int, Item]]:
+        """Give out, and forget, everything up to and at `to`."""
+        while self._heap and self._heap[0][0] <= to:
+            time, _, item = heappop(self._heap)
+            yield time, item
+
+    @property
+    def earliest(self) -> int | None:
+        """The least time it holds."""
+        return self._heap[0][0] if self._heap else None
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+
+class ArrivalTimes:
+    """Stamps for a source that has no times: when each statement arrived. They never go back.
+
+    >>> wall = iter([10, 12, 11, 13])     # a wall clock that was set back once
+    >>> times = ArrivalTimes(lambda: next(wall))
+    >>> [times() for _ in range(4)]
+    [10, 12, 12, 13]
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last = NEVER
+
+    def __call__(self) -> int:
+        """The time of a statement that arrives now."""
+        self._last = max(self._last, self._clock())
+        return self._last

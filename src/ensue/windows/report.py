@@ -1,0 +1,123 @@
+"""Which evaluations are worth a report: all, those whose content changed, those with content.
+
+The content of a window is its copies (not its statements: a second copy is a change). To tell what
+changed without keeping the copies, a `Tally` keeps how many came at each time.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Literal
+
+from ensue.errors import UsageError
+from ensue.windows.spec import Window
+
+_SHORT = 1024
+"""Entries of a tally that are not worth a look for what can go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """When a query reports: `on` says what its windows must show, `nth` keeps every n-th instant only.
+
+    `nth` goes by the instant's number on its axis, not by when the query was registered, so a query
+    that is registered again reports at the same instants.
+    """
+
+    on: Literal["close", "change", "content"] = "close"
+    nth: int = 1
+
+    def __post_init__(self) -> None:
+        if self.on not in ("close", "change", "content"):
+            raise UsageError(f"unknown report policy '{self.on}'", hint="one of close, change, content")
+        if self.nth < 1:
+            raise UsageError(f"a report every {self.nth} evaluations", hint="it must be 1 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Glimpse:
+    """What a window held when it was read: the copies in it among the first `admitted` ones."""
+
+    window: Window
+    admitted: int
+    empty: bool
+
+
+class Tally:
+    """How many copies of one stream were admitted at each time.
+
+    >>> tally = Tally()
+    >>> for time in (3, 5, 5, 9): tally.admit(time)
+    >>> before = tally.glimpse(Window(0, 5))
+    >>> tally.count(Window(3, 9)), tally.changed(before, tally.glimpse(Window(2, 7)))
+    (3, False)
+    >>> tally.changed(before, tally.glimpse(Window(3, 8)))      # 3 has left
+    True
+    """
+
+    def __init__(self) -> None:
+        self.admitted = 0
+        self._times: list[int] = []
+        self._up_to: list[int] = []
+        self._dropped = 0
+        self._kept = 0
+        # Few, if the stream keeps to its bound; each with how many copies came before it.
+        self._stragglers: list[tuple[int, int]] = []
+
+    def admit(self, time: int, frontier: int | None = None) -> None:
+        """Count one copy. At or below `frontier`, or out of order, it is a straggler."""
+        self.admitted += 1
+        if (frontier is not None and time <= frontier) or (self._times and time < self._times[-1]):
+            self._stragglers.append((time, self.admitted))
+        elif self._times and time == self._times[-1]:
+            self._up_to[-1] += 1
+        else:
+            self._times.append(time)
+            self._up_to.append((self._up_to[-1] if self._up_to else self._dropped) + 1)
+
+    def count(self, window: Window) -> int:
+        """How many copies a window holds now."""
+        late = sum(window.holds(time) for time, _ in self._stragglers)
+        return late + self._ordered(window.open, window.close)
+
+    def glimpse(self, window: Window) -> Glimpse:
+        """What a window holds now, to be compared later."""
+        return Glimpse(window, self.admitted, self.count(window) == 0)
+
+    def changed(self, before: Glimpse, now: Glimpse) -> bool:
+        """Whether the content differs between two glimpses, each taken at the close of its window."""
+        (old_open, old_close), (new_open, new_close) = before.window, now.window
+        if self._ordered(max(new_open, old_close), new_close):
+            return True
+        if self._ordered(old_open, min(new_open, old_close)):
+            return True
+        return any(_saw(before, time, number) != _saw(now, time, number) for time, number in self._stragglers)
+
+    def __len__(self) -> int:
+        """How many entries it keeps."""
+        return len(self._times) + len(self._stragglers)
+
+    def is_long(self) -> bool:
+        """Whether it has doubled since `forget` last looked: so forgetting costs O(1) a copy."""
+        return len(self) > max(_SHORT, 2 * self._kept)
+
+    def forget(self, threshold: int) -> None:
+        """Drop what is at or below a threshold: no glimpse will be compared with it any more."""
+        self._stragglers = [entry for entry in self._stragglers if entry[0] > threshold]
+        gone = bisect_right(self._times, threshold)
+        if gone:
+            self._dropped = self._up_to[gone - 1]
+            del self._times[:gone], self._up_to[:gone]
+        self._kept = len(self)
+
+    def _ordered(self, after: int, to: int) -> int:
+        return max(0, self._before(to) - self._before(after))
+
+    def _before(self, time: int) -> int:
+        index = bisect_right(self._times, time)
+        return self._up_to[index - 1] if index else self._dropped
+
+
+def _saw(glimpse: Glimpse, time: int, number: int) -> bool:
+    return number <= glimpse.admitted and glimpse.window.holds(time)

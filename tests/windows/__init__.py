@@ -1,0 +1,1 @@
+"""Windows and time: drawn in ASCII, and against plain references on random streams."""
