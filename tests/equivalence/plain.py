@@ -38,7 +38,7 @@ class Names:
 
     def __init__(self, nesting: int) -> None:
         self._nesting = nesting
-        self._dictionary = Dictionary(nesting=10_000)
+        self._dictionary = Dictionary(nesting=255)
         self._depth: dict[str, int] = {}
 
     def mint(self, source: str, args: tuple[str, ...]) -> str | None:
