@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +75,13 @@ class UsageError(EnsueError):
     """The call itself is wrong: an option, an argument, or a use of the API."""
 
     exit_code = 2
+
+
+def did_you_mean(text: str, known: Iterable[str]) -> str | None:
+    """A hint for a word that is almost one of the known ones.
+
+    >>> did_you_mean("secnods", ["seconds", "minutes"])
+    "did you mean 'seconds'?"
+    """
+    close = get_close_matches(text, list(known), n=1)
+    return f"did you mean '{close[0]}'?" if close else None

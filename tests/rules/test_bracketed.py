@@ -115,7 +115,7 @@ SYNTAX_ERRORS = [
     ("[r: (?a ?p ?b) <- (?b ?p ?a)]", 1, 16, "forwards"),
     ("[r: (?a ?p ?b) -> ]", 1, 19, "expected '('"),
     ("[r: (?a ?p ?b), notLiteral(b) -> (?b ?p ?a)]", 1, 28, "written ?b"),
-    ("[r: (?a ?p ?b), notLiterl(?b) -> (?b ?p ?a)]", 1, 17, "did you mean notLiteral?"),
+    ("[r: (?a ?p ?b), notLiterl(?b) -> (?b ?p ?a)]", 1, 17, "did you mean 'notLiteral'?"),
     ("[r: (?a ?p ?b), frobnicate(?b) -> (?b ?p ?a)]", 1, 17, "there are assignAnon"),
     ("[r: (?a ?p ?b), notLiteral(?a, ?b) -> (?b ?p ?a)]", 1, 17, "takes 1 argument, not 2"),
     ("[r: (?a ?p ?b), isDLiteral(?b) -> (?b ?p ?a)]", 1, 17, "takes 2 arguments, not 1"),

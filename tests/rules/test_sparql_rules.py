@@ -317,7 +317,7 @@ NOT_RULES = [
     ("INSERT { ?a e:é '中' ?b } WHERE { ?a e:p ?b }", RuleSyntaxError, 21, "from '?b' on"),
     ("INSERT { ?a a e:T } WHERE { ?a e:p ?b } }", RuleSyntaxError, 41, "closes nothing"),
     ("INSERT { ?a a e:T } WHERE { ?a e:p ?b ", RuleSyntaxError, 27, "never closed"),
-    ("INSERT { ?a a e:T } WHERE { ?a e:p (1] }", RuleSyntaxError, 38, "expected )"),
+    ("INSERT { ?a a e:T } WHERE { ?a e:p (1] }", RuleSyntaxError, 38, "')' comes first"),
     ("INSERT { ?a a e:T }", RuleSyntaxError, 20, "ends too early"),
     ("HELLO", RuleSyntaxError, 1, "begins no rule"),
     ("PREFIX f <urn:f>", RuleSyntaxError, 1, "not complete"),

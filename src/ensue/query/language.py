@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from pyoxigraph import NamedNode
 
-from ensue.errors import QueryError, QuerySyntaxError, RuleSyntaxError
+from ensue.errors import QueryError, QuerySyntaxError, did_you_mean
 from ensue.query.language_clauses import CSPARQL, RSPQL, GraphPattern, Outline, WindowClause, outline
-from ensue.query.language_cursor import Cursor, did_you_mean
+from ensue.query.language_cursor import Cursor
 from ensue.query.language_sparql import algebra, inner
 from ensue.query.tree import ContinuousQuery, Form, Kind, Relation, StreamWindow
 from ensue.rules.lexer import Source, Token
@@ -30,12 +30,7 @@ def parse_query(text: str, file: str = "<text>", name: str = "query") -> Continu
     >>> query.name, str(query.form), query.streams[0].stream, query.streams[0].spec.range_ms
     ('query', 'SELECT', 'urn:s', 10000)
     """
-    try:
-        return _parse(Source(text, file), name)
-    except RuleSyntaxError as problem:
-        # Rules and queries share a lexer, which knows the error of the former only.
-        hint = problem.hint or "retype what is here"
-        raise QuerySyntaxError(problem.what, place=problem.place, hint=hint) from problem
+    return _parse(Source(text, file, QuerySyntaxError), name)
 
 
 def _parse(source: Source, name: str) -> ContinuousQuery:

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ensue.errors import QueryError, QuerySyntaxError
-from ensue.query.language_cursor import Cursor, did_you_mean
+from ensue.errors import QueryError, QuerySyntaxError, did_you_mean
+from ensue.query.language_cursor import Cursor
 from ensue.query.language_spans import time_span, window_spec
 from ensue.query.tree import Form, Relation, WindowSpec
-from ensue.rules.lexer import Names, Token
-
-MAX_DEPTH = 50
-"""How deep brackets may nest: the parsers behind this one call themselves at each bracket."""
+from ensue.rules.lexer import Names, Token, closing, follow_brackets
 
 CSPARQL = "C-SPARQL"
 RSPQL = "RSP-QL"
@@ -110,10 +107,8 @@ def outline(cursor: Cursor) -> Outline:
         if not first.is_word("PREFIX", "BASE"):
             found.ours.update(cursor.tokens[start : cursor.at])
     if opened:
-        closing = ")]}"["([{".index(opened[-1].text)]
-        raise cursor.error(
-            f"'{opened[-1].text}' is never closed", opened[-1], f"write '{closing}' where it ends"
-        )
+        hint = f"write '{closing(opened[-1])}' where it ends"
+        raise cursor.error(f"'{opened[-1].text}' is never closed", opened[-1], hint)
     if found.form is None:
         raise cursor.unexpected("SELECT, ASK, CONSTRUCT or DESCRIBE", "what is the query to answer?")
     return found
@@ -139,7 +134,9 @@ def _outer_clause(cursor: Cursor, found: Outline, opened: list[Token]) -> None:
 def _inner_token(cursor: Cursor, found: Outline, opened: list[Token]) -> None:
     token = cursor.token
     if token.kind == "op":
-        _follow_brackets(cursor, token, opened)
+        if token.text in "\"'":
+            raise cursor.error("this text is never closed", token, f"write {token.text} where it ends")
+        follow_brackets(cursor.source, token, opened, "query")
     elif token.is_word("GRAPH", "WINDOW"):
         _graph_pattern(cursor, found, opened)
     elif token.is_word("SERVICE"):
@@ -162,20 +159,6 @@ def _no_clause(cursor: Cursor) -> QuerySyntaxError:
     close = did_you_mean(cursor.token.text.upper(), [*_OUTER, *Form])
     hint = close or f"{_REGISTER_HINT}; then SELECT, ASK, CONSTRUCT or DESCRIBE"
     return cursor.error(f"no clause begins with '{cursor.token.text[:40]}'", cursor.token, hint)
-
-
-def _follow_brackets(cursor: Cursor, token: Token, opened: list[Token]) -> None:
-    if token.text in "\"'":
-        raise cursor.error("this text is never closed", token, f"write {token.text} where it ends")
-    if token.text in "([{":
-        opened.append(token)
-        if len(opened) > MAX_DEPTH:
-            raise cursor.error(f"brackets nest more than {MAX_DEPTH} deep", token, "split the query")
-    elif token.text in ")]}":
-        expected = ")]}"["([{".index(opened.pop().text)] if opened else None
-        if token.text != expected:
-            hint = f"'{expected}' comes first" if expected else "leave it out, or open it"
-            raise cursor.error(f"'{token.text}' closes nothing here", token, hint)
 
 
 def _graph_pattern(cursor: Cursor, found: Outline, opened: list[Token]) -> None:

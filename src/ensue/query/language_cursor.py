@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
-from difflib import get_close_matches
 
-from ensue.errors import QuerySyntaxError
+from ensue.errors import QuerySyntaxError, did_you_mean
 from ensue.rules.lexer import SPARQL, Source, Token
 
 
@@ -82,16 +81,6 @@ class Cursor:
     def error(self, what: str, at: Token, hint: str) -> QuerySyntaxError:
         """An error at a token, to be raised."""
         return QuerySyntaxError(what, place=self.source.place(at.start), hint=hint)
-
-
-def did_you_mean(text: str, known: list[str]) -> str | None:
-    """A hint for a word that is almost one of the known ones.
-
-    >>> did_you_mean("secnods", ["seconds", "minutes"])
-    "did you mean 'seconds'?"
-    """
-    close = get_close_matches(text, known, n=1)
-    return f"did you mean '{close[0]}'?" if close else None
 
 
 def blank(text: str) -> str:

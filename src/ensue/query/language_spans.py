@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from ensue.query.language_cursor import Cursor, did_you_mean
+from ensue.errors import did_you_mean
+from ensue.query.language_cursor import Cursor
 from ensue.query.tree import WindowSpec
 from ensue.rules.lexer import Token
 from ensue.windows.spec import CountWindow, TimeWindow

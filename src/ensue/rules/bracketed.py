@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 
-from ensue.errors import Place, RuleError, RuleSyntaxError
+from ensue.errors import EnsueError, Place, RuleError, did_you_mean
 from ensue.rules import safety
 from ensue.rules.builtins import BINDS, TESTS
 from ensue.rules.lexer import BRACKETED, Names, Source, Token, number
@@ -68,7 +67,7 @@ class _Parser:
         self.here = _END
         return left
 
-    def failure(self, what: str, hint: str | None = None) -> RuleSyntaxError:
+    def failure(self, what: str, hint: str | None = None) -> EnsueError:
         at_end = self.here is _END
         start = len(self.source.text) if at_end else self.here.start
         found = self.here.text if at_end else f"'{self.here.text[:40]}'"
@@ -197,8 +196,7 @@ class _Parser:
     def builtin(self, rule: str) -> Condition:
         called = self.advance()
         if called.text not in _BUILTINS:
-            close = get_close_matches(called.text, _BUILTINS, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(_BUILTINS))}"
+            hint = did_you_mean(called.text, _BUILTINS) or f"there are {', '.join(sorted(_BUILTINS))}"
             raise self.source.error(f"there is no built-in '{called.text}'", called, hint)
         self.expect("(", f"its arguments follow: {called.text}(?x)")
         args: list[Node] = []

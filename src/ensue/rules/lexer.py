@@ -1,4 +1,4 @@
-r"""The tokens that both rule syntaxes are made of, each with its place. Standard library only.
+r"""The tokens that both rule syntaxes and queries are made of, each with its place. Standard library only.
 
 The two differ in their comments (`//` too, in the bracketed one) and in their arrows; IRIs, names,
 variables, literals and numbers are the same, and become terms (`ensue.terms`) here.
@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
 from ensue import terms
-from ensue.errors import Place, RuleSyntaxError
+from ensue.errors import EnsueError, Place, RuleSyntaxError
+
+_RETYPE = "retype what is here"
 
 _HEX = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
 _PLX = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%]"
@@ -69,12 +71,14 @@ class Source:
     r.rules:2:2
     """
 
-    def __init__(self, text: str, file: str) -> None:
+    def __init__(self, text: str, file: str, fault: type[EnsueError] = RuleSyntaxError) -> None:
+        """`fault` is what is raised for a text that does not parse."""
         self.text = text
         self.file = file
+        self._fault = fault
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
         if surrogate := re.search("[\ud800-\udfff]", text):
-            raise self.error("this is half a character (a lone surrogate)", surrogate.start())
+            raise self.error("this is half a character (a lone surrogate)", surrogate.start(), _RETYPE)
 
     def place(self, start: int) -> Place:
         """The line and column of a character."""
@@ -85,10 +89,10 @@ class Source:
         """The character at a line and column: `place` the other way round."""
         return self._lines[line - 1] + column - 1
 
-    def error(self, what: str, at: Token | int, hint: str | None = None) -> RuleSyntaxError:
+    def error(self, what: str, at: Token | int, hint: str | None = None) -> EnsueError:
         """A syntax error at a token, to be raised."""
         start = at if isinstance(at, int) else at.start
-        return RuleSyntaxError(what, place=self.place(start), hint=hint)
+        return self._fault(what, place=self.place(start), hint=hint)
 
     def tokens(self, syntax: re.Pattern[str]) -> Iterator[Token]:
         """All tokens but white space. Comments are among them: a rule's name can be in one."""
@@ -96,6 +100,30 @@ class Source:
             kind = match.lastgroup or "op"
             if kind != "space":
                 yield Token(kind, match.group(), match.start())
+
+
+MAX_DEPTH = 50
+"""How deep brackets may nest: the parsers behind SPARQL call themselves at each bracket."""
+
+
+def follow_brackets(source: Source, token: Token, opened: list[Token], whole: str) -> None:
+    """Keep account of the brackets that are open; `whole` is what the text is, a rule or a query."""
+    if token.kind != "op":
+        return
+    if token.text in "([{":
+        opened.append(token)
+        if len(opened) > MAX_DEPTH:
+            raise source.error(f"brackets nest more than {MAX_DEPTH} deep", token, f"split the {whole}")
+    elif token.text in ")]}":
+        expected = closing(opened.pop()) if opened else None
+        if token.text != expected:
+            hint = f"'{expected}' comes first" if expected else "leave it out, or open it"
+            raise source.error(f"'{token.text}' closes nothing here", token, hint)
+
+
+def closing(bracket: Token) -> str:
+    """The bracket that closes one."""
+    return ")]}"["([{".index(bracket.text)]
 
 
 _ESCAPE = re.compile(rf"{_HEX}|\\(.)", re.DOTALL)
@@ -136,12 +164,12 @@ class Names:
             return self._prefixed(token)
         iri = _unescape(self.source, token, token.text[1:-1], 1)
         if re.search(r'[<>"{}|^`\\\x00-\x20]', iri):
-            raise self.source.error(f"{token.text} holds a character that no IRI can have", token)
+            raise self.source.error(f"{token.text} holds a character that no IRI can have", token, _RETYPE)
         if self.base is not None:
             try:
                 iri = urljoin(self.base, iri)
             except ValueError as problem:
-                raise self.source.error(f"{token.text} is no IRI: {problem}", token) from problem
+                raise self.source.error(f"{token.text} is no IRI: {problem}", token, _RETYPE) from problem
         if not relative and not _ABSOLUTE.match(iri):
             raise self.source.error(f"{token.text} is a relative IRI", token, "write the whole IRI")
         return iri

@@ -8,14 +8,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from functools import reduce
 from importlib import resources
 from importlib.resources.abc import Traversable
 from operator import add
 from pathlib import Path
 
-from ensue.errors import InputError, Place, UsageError
+from ensue.errors import InputError, Place, UsageError, did_you_mean
 from ensue.rules import bracketed, safety
 from ensue.rules.tree import RuleSet
 
@@ -96,8 +95,7 @@ def _read(path: Path, regimes: Iterable[str]) -> str:
     try:
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError, ValueError) as problem:
-        close = get_close_matches(str(path), regimes, n=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"the regimes are {', '.join(sorted(regimes))}"
+        hint = did_you_mean(str(path), regimes) or f"the regimes are {', '.join(sorted(regimes))}"
         raise InputError(f"no such regime or file: '{path}'", hint=hint) from problem
     except IsADirectoryError as problem:
         what, hint = "this is a directory, not a file of rules", "name the files in it, one by one"

@@ -17,7 +17,7 @@ from rdflib.plugins.sparql.parser import ConstructQuery, GroupGraphPattern, Inse
 from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import BNode
 
-from ensue.errors import RuleError
+from ensue.errors import EnsueError, RuleError
 from ensue.rules import safety
 from ensue.rules.lexer import Source
 from ensue.rules.sparql_skeleton import Piece, Skeleton, pieces, skeleton
@@ -176,7 +176,7 @@ def _deepest(piece: Piece, bones: Skeleton, at: int) -> int:
     return at
 
 
-def _syntax_error(piece: Piece, index: int) -> RuleError:
+def _syntax_error(piece: Piece, index: int) -> EnsueError:
     if index >= len(piece.items):
         last = piece.items[-1].token
         return piece.source.error("this rule ends too early", last.start + len(last.text))

@@ -13,11 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ensue.errors import NotMonotoneError, Place, RuleError
-from ensue.rules.lexer import SPARQL, Names, Source, Token, number
+from ensue.rules.lexer import SPARQL, Names, Source, Token, follow_brackets, number
 from ensue.terms import XSD, literal
-
-MAX_DEPTH = 50
-"""How deep brackets may nest: both parsers behind this one call themselves at each bracket."""
 
 _REASONS: list[tuple[type[RuleError], str, str, str]] = [
     (
@@ -132,7 +129,7 @@ def _runs(source: Source) -> Iterator[list[Token]]:
     opened: list[Token] = []
     run: list[Token] = []
     for token in source.tokens(SPARQL):
-        _follow_brackets(source, token, opened)
+        follow_brackets(source, token, opened, "rule")
         if token.is_op(";") and not opened:
             yield run
             run = []
@@ -141,17 +138,6 @@ def _runs(source: Source) -> Iterator[list[Token]]:
     if opened:
         raise source.error(f"'{opened[-1].text}' is never closed", opened[-1])
     yield run
-
-
-def _follow_brackets(source: Source, token: Token, opened: list[Token]) -> None:
-    if token.kind == "op" and token.text in "([{":
-        opened.append(token)
-        if len(opened) > MAX_DEPTH:
-            raise source.error(f"brackets nest more than {MAX_DEPTH} deep", token, "split the rule")
-    elif token.kind == "op" and token.text in ")]}":
-        expected = ")]}"["([{".index(opened.pop().text)] if opened else "no bracket"
-        if token.text != expected:
-            raise source.error(f"'{token.text}' closes nothing here", token, f"expected {expected}")
 
 
 def _refuse(source: Source, tokens: list[Token]) -> None:
