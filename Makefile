@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TEST_WORKERS ?= 2
 SOAK_SECONDS ?= 300
+SOAK_STATEMENTS ?= 20000000
 
 .PHONY: help setup demo test lint format bench soak
 
@@ -14,7 +15,7 @@ help:
 	@echo "make test     all tests and the examples in the documentation"
 	@echo "make lint     ruff, mypy and the import lint"
 	@echo "make bench    the experiments; tables, JSON and plots in bench-results/"
-	@echo "make soak     a stream without end, for $(SOAK_SECONDS) s: all strategies agree, memory stays flat"
+	@echo "make soak     all strategies for $(SOAK_SECONDS) s, then $(SOAK_STATEMENTS) statements through windows: memory stays flat"
 
 setup: $(STAMP)
 
@@ -48,6 +49,9 @@ bench: setup
 	$(BIN)/ensue bench kernel --json bench-results/kernel.json --plot bench-results/kernel.png
 	$(BIN)/ensue bench imars --json bench-results/imars.json --plot bench-results/imars.png
 	$(BIN)/ensue bench coror --json bench-results/coror.json --plot bench-results/coror.png
+	$(BIN)/ensue bench windows --json bench-results/windows.json --plot bench-results/windows.png
+	$(BIN)/ensue bench sharing --json bench-results/sharing.json --plot bench-results/sharing.png
 
 soak: setup
 	$(BIN)/python tools/soak.py --seconds $(SOAK_SECONDS)
+	$(BIN)/python -m ensue.bench.soak --statements $(SOAK_STATEMENTS)

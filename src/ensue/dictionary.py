@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from typing import cast
 
 from ensue.errors import UsageError
 from ensue.terms import Kind, kind_of
@@ -72,6 +73,20 @@ class Dictionary:
         found = self._ids.get(term)
         return self._add(term) if found is None else found
 
+    def encode_all(self, terms: Sequence[str]) -> list[int]:
+        """The integers of terms, new ones for those that are new.
+
+        >>> d = Dictionary()
+        >>> d.encode_all(["<urn:a>", '"x"', "<urn:a>"]), d.kind(2).name
+        ([1, 2, 1], 'PLAIN')
+        """
+        found = list(map(self._ids.get, terms))
+        if None not in found:
+            return cast("list[int]", found)
+        new = [term for term, known in zip(terms, found, strict=True) if known is None]
+        self._add_all(list(dict.fromkeys(new)))
+        return list(map(self._ids.__getitem__, terms))
+
     def pin(self, term: str) -> int:
         """Like `encode`, for terms that rules and plans name: a sweep never takes these."""
         number = self.encode(term)
@@ -87,6 +102,13 @@ class Dictionary:
             term = self._terms[number] = self._minted_label(self._mint_keys[number])
             self._ids[term] = number
         return term
+
+    def decode_all(self, numbers: Sequence[int]) -> list[str | None]:
+        """The terms of integers, None for 0."""
+        found = list(map(self._terms.__getitem__, numbers))
+        if None in found:  # Also where a minted node has no label yet.
+            found = [self.decode(number) if number else None for number in numbers]
+        return found
 
     def kind(self, number: int) -> Kind:
         """What the term is."""
@@ -165,6 +187,14 @@ class Dictionary:
         self._terms[number] = term
         self._ids[term] = number
         return number
+
+    def _add_all(self, terms: list[str]) -> None:
+        numbers = self._take_all(Kind.IRI, len(terms))
+        for number, term in zip(numbers, terms, strict=True):
+            self._terms[number] = term
+            if term[0] != "<" or term[1] == "<":  # Most are IRIs, and have their kind already.
+                self.kinds[number] = kind_of(term)
+        self._ids.update(zip(terms, numbers, strict=True))
 
     def _take(self, kind: Kind) -> int:
         """An integer that stands for nothing yet."""

@@ -71,6 +71,10 @@ class QuerySyntaxError(QueryError):
     """A continuous query that does not parse."""
 
 
+class BufferFullError(EnsueError):
+    """More statements wait for their time than the engine was told to hold."""
+
+
 class UsageError(EnsueError):
     """The call itself is wrong: an option, an argument, or a use of the API."""
 

@@ -12,6 +12,7 @@ argument `format`. Two things a reader of RDF files has to settle, and how they 
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import re
 import zlib
@@ -29,6 +30,9 @@ from ensue.model import BACKGROUND, DEFAULT_GRAPH, FOREVER, Copies
 
 Statement = tuple[str, str, str, str | None]
 """Subject, predicate, object and graph name (None: the default graph), as canonical text."""
+
+Timed = tuple[int, str, str, str, str | None]
+"""Time in ms, subject, predicate, object and graph name (None: the default graph)."""
 
 FilePath = str | os.PathLike[str]
 Progress = Callable[[int, float], None]
@@ -112,6 +116,18 @@ class Source:
         self._tail = data[data.rfind(b"\n") + 1 :] if lines else self._tail + data
         return data
 
+    def blocks(self) -> Iterator[list[bytes]]:
+        """Whole lines with their ends, many at a time."""
+        parts: list[bytes] = []
+        while data := self.read():
+            end = data.rfind(b"\n") + 1
+            if end:
+                yield io.BytesIO(b"".join((*parts, data[:end]))).readlines()
+                parts = []
+            parts.append(data[end:])
+        if rest := b"".join(parts):
+            yield [rest]
+
     def _broken(self, problem: Exception) -> InputError:
         if isinstance(problem, OSError) and not isinstance(problem, gzip.BadGzipFile):
             return _unreadable(problem, self.name)
@@ -140,13 +156,22 @@ def syntax_of(path: FilePath, format: str | None = None) -> ox.RdfFormat:
         if format not in SYNTAXES:
             raise UsageError(f"unknown format '{format}'", hint=f"one of {', '.join(SYNTAXES)}")
         return SYNTAXES[format]
-    name = os.fspath(path).removesuffix(".gz")
-    extension = os.path.splitext(name)[1].removeprefix(".").lower()
+    extension = extension_of(path)
     if extension not in SYNTAXES:
         known = ", ".join(f".{extension}" for extension in SYNTAXES)
         what = f"the extension '.{extension}' names no RDF syntax" if extension else "no extension"
         raise InputError(what, place=Place(os.fspath(path)), hint=f"known: {known}; or say the format")
     return SYNTAXES[extension]
+
+
+def extension_of(path: FilePath) -> str:
+    """The extension of a file's name, `.gz` aside.
+
+    >>> extension_of("facts.TTL.gz")
+    'ttl'
+    """
+    name = os.fspath(path).removesuffix(".gz")
+    return os.path.splitext(name)[1].removeprefix(".").lower()
 
 
 def scope_of(path: FilePath) -> str:
@@ -183,6 +208,18 @@ class TermText:
         return f"{self._scope}{self._numbers.setdefault(label, len(self._numbers))}"
 
 
+def statement_of(quad: ox.Quad, text: TermText) -> Statement:
+    """What the parser gave, as canonical text."""
+    graph = quad.graph_name
+    name = None if type(graph) is ox.DefaultGraph else text(graph)
+    return text(quad.subject), text(quad.predicate), text(quad.object), name
+
+
+def base_of(path: FilePath) -> str:
+    """The IRI of a file, which relative IRIs in it are resolved against."""
+    return Path(path).absolute().as_uri()
+
+
 def read_statements(
     path: FilePath, *, format: str | None = None, progress: Progress | None = None
 ) -> Iterator[Statement]:
@@ -204,20 +241,18 @@ def read_statements(
         with Source(path) as source:
             yield from _statements(source, syntax, text, progress)
     except SyntaxError as problem:
-        raise _syntax_error(problem, os.fspath(path), syntax) from problem
+        raise syntax_error(problem, os.fspath(path), syntax) from problem
 
 
 def _statements(
     source: Source, syntax: ox.RdfFormat, text: TermText, progress: Progress | None
 ) -> Iterator[Statement]:
-    base = None if syntax in _BY_LINE else Path(source.name).absolute().as_uri()
+    base = None if syntax in _BY_LINE else base_of(source.name)
     # In N3 a named graph would be a quoted formula, which nobody states.
     flat = syntax == ox.RdfFormat.N3
     quads = ox.parse(cast("IO[bytes]", source), format=syntax, base_iri=base, without_named_graphs=flat)
     for count, quad in enumerate(quads, start=1):
-        graph = quad.graph_name
-        name = None if type(graph) is ox.DefaultGraph else text(graph)
-        yield text(quad.subject), text(quad.predicate), text(quad.object), name
+        yield statement_of(quad, text)
         if progress is not None and count % _PROGRESS_EVERY == 0:
             progress(count, source.share)
 
@@ -236,7 +271,8 @@ def _check_well_formed(path: FilePath) -> None:
             raise InputError(what, place=place, hint="is the file RDF/XML, and is it complete?") from problem
 
 
-def _syntax_error(problem: SyntaxError, name: str, syntax: ox.RdfFormat) -> InputError:
+def syntax_error(problem: SyntaxError, name: str, syntax: ox.RdfFormat) -> InputError:
+    """What the parser found wrong with a file, and where."""
     what = describe(problem)
     hint = hint_for(what) or f"the file is read as {syntax.name}: is that what it is?"
     return InputError(what, place=Place(name, problem.lineno, problem.offset), hint=hint)

@@ -35,16 +35,23 @@ class Progress:
 
     def update(self, label: str, share: float, detail: str = "") -> None:
         """Show a share from 0 to 1, unless something was shown a moment ago."""
+        self._show(f"{label} [{bar(share)}] {share:4.0%} {detail}", f"{label}: {share:.0%} ({detail})")
+
+    def note(self, text: str) -> None:
+        """Show how things stand where no share is known, unless something was shown a moment ago."""
+        self._show(text, text)
+
+    def _show(self, drawn: str, line: str) -> None:
         now = self._clock()
         if self._quiet or now - self._last < (_REDRAW_SECONDS if self._terminal else _LINE_SECONDS):
             return
         self._last = now
         if self._terminal:
-            self._out.write(f"\r\x1b[K{label} [{bar(share)}] {share:4.0%} {detail}")
+            self._out.write(f"\r\x1b[K{drawn}")
             self._out.flush()
             self._drawn = True
         else:
-            self._out.write(f"{label}: {share:.0%} ({detail})\n")
+            self._out.write(f"{line}\n")
 
     def say(self, line: str) -> None:
         """Say something that stays, in place of the bar."""

@@ -1,77 +1,47 @@
 """The timed stream file: one statement per line, `<milliseconds><TAB><N-Triples or N-Quads statement>`.
 
-Plain or `.gz`; a directory is replayed file by file, in order of name. Lines that are empty or begin
-with `#` are passed over. Times are integers between NEVER and FOREVER (those two are not times), so
-times before 1970 are negative. The lines need not be in order of time: what is late is for the
-window to say, not for the reader. Blank nodes belong to their file.
+Plain or `.gz`; a directory is replayed file by file, in order of name. A file can also be an RDF document
+whose graphs have times (TriG, N-Quads or JSON-LD, by its extension): see `streamgraphs.py`.
+
+Lines that are empty or begin with `#` are passed over. Times are integers between NEVER and FOREVER
+(those two are not times), so times before 1970 are negative. The lines need not be in order of time: what
+is late is for the window to say, not for the reader. Blank nodes belong to their file.
 """
 
 from __future__ import annotations
 
 import gzip
 import io
-import json
 import os
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
-from typing import IO, BinaryIO
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
 
 import pyoxigraph as ox
 
+from ensue.badlines import BadLine, DeadLetters, OnBad, put_aside
 from ensue.dictionary import Dictionary
 from ensue.errors import EnsueError, InputError, Place, UsageError
-from ensue.files import FilePath, Source, TermText, describe, hint_for
+from ensue.files import FilePath, Source, TermText, Timed, describe, statement_of
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, Copies
+from ensue.streamgraphs import is_document, read_document
 
-Timed = tuple[int, str, str, str, str | None]
-"""Time in ms, subject, predicate, object and graph name (None: the default graph)."""
+__all__ = [
+    "BadLine",
+    "DeadLetters",
+    "OnBad",
+    "Timed",
+    "copies_of",
+    "read_stream",
+    "stream_files",
+    "write_stream",
+]
 
-_LINE_HINT = "a line is <milliseconds><TAB><statement> ."
 _LONGEST_TIME = 20
 
 
-@dataclass(frozen=True, slots=True)
-class BadLine:
-    """A line that could not be read. `offset` counts the unzipped bytes before the line."""
-
-    file: str
-    line: int
-    column: int
-    offset: int
-    text: str
-    reason: str
-
-    def error(self) -> InputError:
-        """The same as an error to raise."""
-        place = Place(self.file, self.line, self.column)
-        return InputError(self.reason, place=place, hint=hint_for(self.reason) or _LINE_HINT)
-
-
-OnBad = Callable[[BadLine], None]
-
-
-class DeadLetters:
-    """Where bad lines go instead of stopping the stream: counted, and written as JSON lines.
-
-    >>> letters = DeadLetters(out := io.StringIO())
-    >>> letters(BadLine("a.tsv", 3, 1, 40, "??", "no time"))
-    >>> letters.count, json.loads(out.getvalue())["line"]
-    (1, 3)
-    """
-
-    def __init__(self, out: IO[str] | None = None) -> None:
-        self.count = 0
-        self._out = out
-
-    def __call__(self, bad: BadLine) -> None:
-        """Take one."""
-        self.count += 1
-        if self._out is not None:
-            self._out.write(json.dumps(asdict(bad), ensure_ascii=False) + "\n")
-
-
 def read_stream(path: FilePath, *, on_bad: OnBad | None = None) -> Iterator[list[Timed]]:
-    r"""The statements of a timed stream file or a directory of them, in batches of about a megabyte.
+    r"""The statements of a stream file or a directory of them, in batches of about a megabyte.
 
     A bad line raises InputError, or goes to `on_bad` (say, a `DeadLetters`) and reading goes on.
 
@@ -83,7 +53,7 @@ def read_stream(path: FilePath, *, on_bad: OnBad | None = None) -> Iterator[list
     [[(10, '<urn:a>', '<urn:p>', '"x"', None)]]
     """
     for name in stream_files(path):
-        yield from _read_one(name, on_bad)
+        yield from read_document(name, on_bad) if is_document(name) else _read_lines_of(name, on_bad)
 
 
 def stream_files(path: FilePath) -> list[str]:
@@ -111,30 +81,17 @@ def copies_of(batch: Iterable[Timed], dictionary: Dictionary, context: int) -> C
     return copies
 
 
-def _read_one(name: str, on_bad: OnBad | None) -> Iterator[list[Timed]]:
+def _read_lines_of(name: str, on_bad: OnBad | None) -> Iterator[list[Timed]]:
     text = TermText(name, keep_labels=True)
     line, offset = 1, 0
     with Source(name) as source:
-        for block in _blocks(source):
+        for block in source.blocks():
             batch = _read_block(block, text)
             if batch is None:
                 batch = list(_read_lines(block, text, _Position(name, line, offset), on_bad))
             if batch:
                 yield batch
             line, offset = line + len(block), offset + sum(map(len, block))
-
-
-def _blocks(source: Source) -> Iterator[list[bytes]]:
-    """Whole lines, many at a time."""
-    parts: list[bytes] = []
-    while data := source.read():
-        end = data.rfind(b"\n") + 1
-        if end:
-            yield io.BytesIO(b"".join((*parts, data[:end]))).readlines()
-            parts = []
-        parts.append(data[end:])
-    if rest := b"".join(parts):
-        yield [rest]
 
 
 def _read_block(block: list[bytes], text: TermText) -> list[Timed] | None:
@@ -156,13 +113,7 @@ def _read_block(block: list[bytes], text: TermText) -> list[Timed] | None:
         return None
     if len(quads) != len(times):
         return None
-    return [_timed(time, quad, text) for time, quad in zip(times, quads, strict=True)]
-
-
-def _timed(time: int, quad: ox.Quad, text: TermText) -> Timed:
-    graph = quad.graph_name
-    name = None if type(graph) is ox.DefaultGraph else text(graph)
-    return time, text(quad.subject), text(quad.predicate), text(quad.object), name
+    return [(time, *statement_of(quad, text)) for time, quad in zip(times, quads, strict=True)]
 
 
 def _time(head: bytes) -> int | None:
@@ -190,12 +141,10 @@ def _read_lines(block: list[bytes], text: TermText, at: _Position, on_bad: OnBad
     for raw in block:
         if raw.strip() and not raw.startswith(b"#"):
             found = _read_line(raw, text, at)
-            if not isinstance(found, BadLine):
-                yield found
-            elif on_bad is None:
-                raise found.error()
+            if isinstance(found, BadLine):
+                put_aside(found, on_bad)
             else:
-                on_bad(found)
+                yield found
         at.line += 1
         at.offset += len(raw)
 
@@ -215,7 +164,7 @@ def _read_line(raw: bytes, text: TermText, at: _Position) -> Timed | BadLine:
         return at.bad(raw, column + (problem.offset or 1) - 1, describe(problem))
     if len(quads) != 1:
         return at.bad(raw, column, "more than one statement" if quads else "no statement after the time")
-    return _timed(time, quads[0], text)
+    return time, *statement_of(quads[0], text)
 
 
 def write_stream(path: FilePath, rows: Iterable[Timed]) -> int:

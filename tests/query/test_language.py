@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rdflib.term import Literal, URIRef, Variable
 
+from ensue.cli import main
 from ensue.errors import EnsueError, Place, QueryError, QuerySyntaxError
 from ensue.query.language import parse_query
 from ensue.query.language_spans import UNITS
@@ -433,6 +434,14 @@ BAD = [
     (f"»ASK {S} {'{' * 45}{'}' * 45}", "nested too deeply", "split"),
     (f"ASK {S} »\ud800", "half a character", "retype"),
 ]
+
+
+@pytest.mark.parametrize("text", [text for text, _, _ in BAD if "\ud800" not in text])
+def test_a_bad_query_ends_with_code_1_a_place_and_a_hint(tmp_path, capsys, text):
+    path = tmp_path / "bad.rq"
+    path.write_text(text, encoding="utf-8")
+    assert main(["check", str(path)]) == 1
+    assert re.search(r"bad\.rq:\d+:\d+: .*\(hint: .*\)", capsys.readouterr().err, re.DOTALL)
 
 
 @pytest.mark.parametrize(("text", "what", "hint"), BAD)

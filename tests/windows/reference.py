@@ -137,9 +137,9 @@ class Engine:
         return held if window == evaluation.windows[position] else set()
 
     def release(self, to: int) -> None:
-        for time, copy in self.buffer.release(to):
+        for copy in self.buffer.release(to):
             self.log.append(copy)
-            self.schedule.admit(copy.stream, [time])
+            self.schedule.admit(copy.stream, [copy.time])
 
     def end(self) -> None:
         for stream in STREAMS:

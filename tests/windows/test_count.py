@@ -20,7 +20,7 @@ def test_numbers_go_by_time_and_arrival_and_count_duplicates():
     buffer, numbering = Buffer(), Numbering()
     for time, statement in [(5, "c"), (3, "a"), (3, "a"), (5, "b")]:
         buffer.put(time, statement)
-    numbered = [(numbering.take("s")[0], statement) for _, statement in buffer.release(5)]
+    numbered = [(numbering.take("s")[0], statement) for statement in buffer.release(5)]
     assert numbered == [(1, "a"), (2, "a"), (3, "c"), (4, "b")]
 
 

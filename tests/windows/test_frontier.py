@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from random import Random
 
 import pytest
@@ -199,7 +200,8 @@ def test_the_buffer_gives_out_in_order_of_time_and_arrival(seed):
             frontier += random.randint(0, 15)
             due = sorted(entry for entry in waiting if entry[0] <= frontier)
             waiting = [entry for entry in waiting if entry[0] > frontier]
-            assert [(t, item["arrival"]) for t, item in buffer.release(frontier)] == due, f"seed {seed}"
+            given = [item["arrival"] for item in buffer.release(frontier)]
+            assert given == [arrival for _, arrival in due], f"seed {seed}"
             assert len(buffer) == len(waiting)
             assert buffer.earliest == min((entry[0] for entry in waiting), default=None)
 
@@ -225,8 +227,29 @@ def test_the_buffer_does_not_cost_its_length_for_each_statement():
     Counted.compared = 0
     for _ in range(size):
         buffer.put(Counted(random.randint(0, 10**9)), None)
-    assert len(list(buffer.release(10**9))) == size
+    assert len(buffer.release(10**9)) == size
     assert Counted.compared < 8 * size * 12, "about n log n comparisons"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_batch_is_let_in_at_once_only_if_none_of_it_is_late(seed):
+    random, frontier, outcomes, newest = Random(seed), Frontier(), set(), 0
+    for stream in "ab":
+        frontier.add(stream, Disorder(allowed_ms=3))
+    gate = Gate(frontier)
+    for _ in range(60):
+        stream = random.choice("ab")
+        times = [newest + random.randint(-2, 4) for _ in range(random.randint(0, 4))]
+        at_once = deepcopy(gate)
+        taken = at_once.admits_all(stream, times)
+        late = [gate.is_late(time) or not gate.admits(stream, time, []) for time in times]
+        assert not (taken and any(late)), f"seed {seed}"
+        if taken:
+            assert vars(at_once._frontier)["_time"] == gate._frontier.time, f"seed {seed}"
+            assert at_once.counters(stream) == gate.counters(stream), f"seed {seed}"
+        outcomes.add(taken)
+        newest = max([newest, *times])
+    assert outcomes == {True, False}, f"seed {seed} tried nothing"
 
 
 def test_arrival_times_never_go_back():

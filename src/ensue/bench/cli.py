@@ -19,6 +19,7 @@ def add_generate(subparsers: SubParsers) -> None:
     kinds = parser.add_subparsers(title="workloads", metavar="WORKLOAD", required=True)
     _add_isin(kinds)
     _add_ontology_stream(kinds)
+    _add_trains(kinds)
 
 
 def add_bench(subparsers: SubParsers) -> None:
@@ -28,6 +29,8 @@ def add_bench(subparsers: SubParsers) -> None:
     _add_imars(names)
     _add_coror(names)
     _add_kernel(names)
+    _add_windows(names)
+    _add_sharing(names)
 
 
 def _add_isin(kinds: SubParsers) -> None:
@@ -81,6 +84,22 @@ def _add_ontology_stream(kinds: SubParsers) -> None:
     parser.set_defaults(run=_run_ontology_stream)
 
 
+def _add_trains(kinds: SubParsers) -> None:
+    parser = kinds.add_parser("trains", help="trains, stations and commuters (IMaRS, figure 2)")
+    parser.add_argument("--trains", type=_positive, metavar="N")
+    parser.add_argument("--travellers", type=_positive, metavar="N")
+    parser.add_argument("--seconds", type=_positive, metavar="N")
+    parser.add_argument("--seed", type=int, default=1, metavar="S")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="a folder for stream and query")
+    parser.set_defaults(run=_run_trains)
+
+
+def _run_trains(args: argparse.Namespace) -> int:
+    from ensue.bench.generate import write_trains
+
+    return write_trains(args, _given(args, "trains travellers seconds seed"))
+
+
 def _add_imars(names: SubParsers) -> None:
     parser = names.add_parser("imars", help="share of change in a window (IMaRS, section 5)")
     parser.add_argument("--window", type=_positive, metavar="N")
@@ -123,6 +142,35 @@ def _add_kernel(names: SubParsers) -> None:
     _add_common(parser, _kernel)
 
 
+def _add_windows(names: SubParsers) -> None:
+    parser = names.add_parser("windows", help="answers kept up to date against a window queried anew")
+    parser.add_argument("--seconds", type=_positive, metavar="S", help="range of the window; its step is 1 s")
+    parser.add_argument("--window", type=_positive, metavar="N", help="statements in the window")
+    parser.add_argument("--answers", type=_positive, metavar="N", help="answers in a window of any size")
+    parser.add_argument("--steps", type=_positive, metavar="N", help="timed steps over each full window")
+    parser.add_argument("--sensors", type=_positive, metavar="N")
+    parser.add_argument(
+        "--factors", type=_numbers, metavar="A,B,...", help="the ranges of the scaling part, in ranges"
+    )
+    _add_common(parser, _windows)
+
+
+def _add_sharing(names: SubParsers) -> None:
+    parser = names.add_parser("sharing", help="many queries with different ranges over one stream")
+    parser.add_argument("--queries", type=_positive, metavar="N")
+    parser.add_argument("--shortest", type=_positive, metavar="S", help="the smallest range, in seconds")
+    parser.add_argument("--longest", type=_positive, metavar="S", help="the largest range, in seconds")
+    parser.add_argument("--observations", type=_positive, metavar="N", help="new observations a second")
+    parser.add_argument("--answers", type=_positive, metavar="N", help="answers in the longest window")
+    parser.add_argument("--steps", type=_positive, metavar="N")
+    parser.add_argument("--sensors", type=_positive, metavar="N")
+    parser.add_argument(
+        "--check-observations", type=_positive, metavar="N", help="a second, beside separate engines"
+    )
+    parser.add_argument("--check-steps", type=_positive, metavar="N", help="steps beside separate engines")
+    _add_common(parser, _sharing)
+
+
 def _add_common(parser: argparse.ArgumentParser, build: Callable[[argparse.Namespace], Experiment]) -> None:
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--json", metavar="FILE", help="the same figures as JSON")
@@ -163,6 +211,21 @@ def _kernel(args: argparse.Namespace) -> Experiment:
 
     options = kernel.Options(**_given(args, "strategy statements trees scale steps repeats seed"))
     return kernel.experiment(options, load_rules("transitive-isin"))
+
+
+def _windows(args: argparse.Namespace) -> Experiment:
+    from ensue.bench import windows
+
+    return windows.experiment(
+        windows.Options(**_given(args, "seconds window answers steps sensors factors seed"))
+    )
+
+
+def _sharing(args: argparse.Namespace) -> Experiment:
+    from ensue.bench import sharing
+
+    names = "queries shortest longest observations answers steps sensors check_observations check_steps seed"
+    return sharing.experiment(sharing.Options(**_given(args, names)))
 
 
 def _given(args: argparse.Namespace, names: str) -> dict[str, Any]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 from ensue.bench.firings import count_firings, firings_table
 from ensue.bench.harness import progress
@@ -15,6 +17,7 @@ from ensue.bench.ontologies import read_file
 from ensue.bench.ontology import Statement, read_ontology
 from ensue.bench.ontology_stream import StreamWriter
 from ensue.bench.publish import render_table
+from ensue.bench.trains import GRAPH, QUERY, STREAM, Railway
 from ensue.errors import EnsueError, InputError, Place, UsageError
 from ensue.maintain import make
 from ensue.rules.load import load_rules
@@ -55,6 +58,23 @@ def write_ontology_stream(args: argparse.Namespace) -> int:
     print(render_table(firings_table(firings)), flush=True)
     if args.socket:
         send(stream, args.socket, args.rate)
+    return 0
+
+
+def write_trains(args: argparse.Namespace, options: dict[str, int]) -> int:
+    """`ensue generate trains`: the stream, the stations, and the query of figure 2."""
+    railway, folder = Railway(**options), args.output
+    with _writing(folder):
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "query.rq"), "w", encoding="utf-8") as out:
+            out.write(QUERY)
+    _write_background(os.path.join(folder, "stations.nt"), railway.background())
+    written = write_stream(os.path.join(folder, "positions.tsv"), railway.stream())
+    print(f"{written:,} statements on the stream, {len(railway.background()):,} in the background; now try")
+    print(
+        f"ensue run {folder}/query.rq --rules transitive-isin --graph {GRAPH}={folder}/stations.nt "
+        f"--stream {STREAM}={folder}/positions.tsv"
+    )
     return 0
 
 
@@ -99,9 +119,14 @@ def _write_timed(path: str, statements: list[Statement], rate: float) -> None:
 
 
 def _write_background(path: str, statements: list[Statement]) -> None:
+    with _writing(path), open(path, "w", encoding="utf-8") as out:
+        out.writelines(f"{n_triples(statement)}\n" for statement in statements)
+
+
+@contextmanager
+def _writing(path: str) -> Iterator[None]:
     try:
-        with open(path, "w", encoding="utf-8") as out:
-            out.writelines(f"{n_triples(statement)}\n" for statement in statements)
+        yield
     except OSError as problem:
         hint = "is there space, and may you write there?"
         raise EnsueError(f"cannot be written: {problem.strerror}", place=Place(path), hint=hint) from problem

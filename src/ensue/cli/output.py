@@ -18,7 +18,8 @@ class Output:
     r"""A place to write lines to, as UTF-8 whatever the terminal's language; None is standard output.
 
     A file is written beside its name and renamed at the end, so that a failure leaves neither half a
-    result nor a lost old one. What the system refuses (a full disk, no permission) is an EnsueError.
+    result nor a lost old one; unless it is not to be there `whole`, but as far as it goes.
+    What the system refuses (a full disk, no permission) is an EnsueError.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -29,11 +30,11 @@ class Output:
     ['out.nt']
     """
 
-    def __init__(self, path: str | None) -> None:
+    def __init__(self, path: str | None, *, whole: bool = True) -> None:
         self._path = path
         self._name = path or "standard output"
         # A device or a pipe cannot be renamed over.
-        rename = path is not None and (os.path.isfile(path) or not os.path.exists(path))
+        rename = whole and path is not None and (os.path.isfile(path) or not os.path.exists(path))
         self._part = f"{path}.part" if rename else None
 
     def __enter__(self) -> Output:
@@ -56,10 +57,19 @@ class Output:
         """Write lines that end in a newline; say how many."""
         count, lines = 0, iter(lines)
         while block := list(islice(lines, _LINES_AT_ONCE)):
-            with self._translated():
-                self._out.write("".join(block).encode())
+            self.write("".join(block))
             count += len(block)
         return count
+
+    def write(self, text: str) -> None:
+        """Write some text."""
+        with self._translated():
+            self._out.write(text.encode())
+
+    def flush(self) -> None:
+        """Let what was written so far be seen: at once on a pipe or a terminal."""
+        with self._translated():
+            self._out.flush()
 
     def _open(self) -> BinaryIO:
         if self._path is None:

@@ -22,6 +22,10 @@ class LoggedMaintainer:
         self._log = CopyLog()
         self._ground = Copies()
 
+    def copies(self) -> Iterable[tuple[int, int, int, int, int, int]]:
+        """The copies that have not expired: (context, s, p, o, graph, stamp)."""
+        return iter(self._log)
+
     def snapshot(self) -> Snapshot:
         """The truth (the log of copies and the threshold), in terms, not in integers."""
         return Snapshot.take(self._dictionary, self._log.live(), self._ground, self._log.threshold)

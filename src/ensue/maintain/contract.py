@@ -42,6 +42,9 @@ class Maintainer(Protocol):
     def closure(self, context: int, threshold: int | None = None) -> Facts:
         """What holds in a context (without what the background holds), fresher than `threshold`."""
 
+    def copies(self) -> Iterable[tuple[int, int, int, int, int, int]]:
+        """The copies that have not expired: (context, s, p, o, graph, stamp)."""
+
     def used_terms(self) -> Iterable[Iterable[int]]:
         """The columns of integers still in use, for `Dictionary.sweep`."""
 

@@ -7,15 +7,19 @@ stamped DRed (`Kernel.retract`).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ensue.dictionary import Dictionary
 from ensue.maintain.base import check_threshold
+from ensue.maintain.kernel.answers import watched_rule
 from ensue.maintain.kernel.columns import Columns
 from ensue.maintain.kernel.engine import Kernel
 from ensue.maintain.kernel.layout import Array
 from ensue.maintain.kernel.maintainer import KernelMaintainer, columns_of
 from ensue.model import Change, Copies, Facts
+from ensue.query.dataset import Pattern, Solutions
 from ensue.rules.tree import RuleSet
 
 
@@ -70,6 +74,39 @@ class Expiration(KernelMaintainer):
         self._flush()
         lowest = self._log.threshold
         return self._engine.closure(context, lowest if threshold is None else max(threshold, lowest))
+
+    def watch(self, patterns: tuple[Pattern, ...]) -> None:
+        """Keep the solutions of a basic graph pattern from now on (any time, best first).
+
+        The terms that it names must be pinned in the dictionary. A pattern of no triples is not kept:
+        it has one solution, always.
+        """
+        rule, _ = watched_rule(patterns)
+        if rule.premises and rule not in self._program.rules:
+            self._forget_kernel()
+            self._program = replace(self._program, rules=(*self._program.rules, rule))
+
+    def solutions(self, patterns: tuple[Pattern, ...], context: int, threshold: int) -> Solutions | None:
+        """The solutions that a context, over the background, has above a threshold; None if not watched.
+
+        >>> d = Dictionary()
+        >>> m = Expiration(RuleSet("none", ()), d)
+        >>> within = d.pin("<urn:in>")
+        >>> chain = ("x", within, "y"), ("y", within, "z")
+        >>> m.watch(chain)
+        >>> a, b, c = map(d.encode, ("<urn:a>", "<urn:b>", "<urn:c>"))
+        >>> m.admit(Copies.of([(1, a, within, b, 1000), (1, b, within, c, 2000)]))
+        >>> found = m.solutions(chain, 1, threshold=0)
+        >>> {name: d.decode(column[0]) for name, column in found.columns.items()}, found.stamps.tolist()
+        ({'x': '<urn:a>', 'y': '<urn:b>', 'z': '<urn:c>'}, [1000])
+        """
+        self._flush()
+        rule, names = watched_rule(patterns)
+        table = self._engine.answers(rule)
+        if table is None:
+            return None
+        columns, stamps = table.read(context, max(threshold, self._log.threshold))
+        return Solutions(dict(zip(names, columns, strict=True)), stamps)
 
     def _new_kernel(self) -> Kernel:
         kernel = Kernel(

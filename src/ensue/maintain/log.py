@@ -6,6 +6,7 @@ statement up is needed for retraction alone, so the index for it is made when fi
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from itertools import chain
 
@@ -26,7 +27,7 @@ class CopyLog:
 
     def __init__(self) -> None:
         self.threshold = NEVER
-        self._panes: list[tuple[int, Copies]] = []
+        self._panes: deque[tuple[int, Copies]] = deque()
         self._index: dict[Fact, list[tuple[Copies, int]]] | None = None
         self._held = 0
         self._indexed = 0
@@ -55,8 +56,9 @@ class CopyLog:
     def expire(self, threshold: int) -> None:
         """Forget what has a stamp at or below `threshold`."""
         self.threshold = threshold
-        self._panes = [(newest, pane) for newest, pane in self._panes if newest > threshold]
-        self._held = sum(len(pane) for pane in self.panes())
+        # Panes come nearly in order; one that does not goes when those before it have gone.
+        while self._panes and self._panes[0][0] <= threshold:
+            self._held -= len(self._panes.popleft()[1])
 
     def live(self) -> Copies:
         """The live copies as one batch."""

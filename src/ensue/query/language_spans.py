@@ -9,7 +9,7 @@ from ensue.errors import did_you_mean
 from ensue.query.language_cursor import Cursor
 from ensue.query.tree import WindowSpec
 from ensue.rules.lexer import Token
-from ensue.windows.spec import CountWindow, TimeWindow
+from ensue.windows.spec import CountWindow, Landmark, TimeWindow
 
 MAX_SPAN = 1 << 62
 """The longest length of time, or count, that can be added to a stamp that is one."""
@@ -33,7 +33,8 @@ _ISO = re.compile(
 _ISO_UNITS = {"w": 7 * 86_400_000, **{unit: UNITS[unit] for unit in "dhms"}}
 _LENGTH_HINT = "such as 10s, 5 min or PT10S"
 _WINDOW_HINT = (
-    "[RANGE 10s STEP 1s], [RANGE 10s TUMBLING], [RANGE TRIPLES 100 STEP 10] or [ELEMENTS 100 STEP 10]"
+    "[RANGE 10s STEP 1s], [RANGE 10s TUMBLING], [RANGE TRIPLES 100 STEP 10], [ELEMENTS 100 STEP 10] "
+    "or [LANDMARK STEP 10s]"
 )
 
 
@@ -47,6 +48,9 @@ def window_spec(cursor: Cursor) -> WindowSpec:
     cursor.expect("[", f"a stream is read through a window: {_WINDOW_HINT}")
     if cursor.skip_word("ELEMENTS"):
         spec: WindowSpec = _count_window(cursor, sliding=False)
+    elif cursor.skip_word("LANDMARK"):
+        cursor.expect("STEP", "say how often to look: [LANDMARK STEP 10s]")
+        spec = Landmark(t0=0, step_ms=time_span(cursor))
     else:
         cursor.expect("RANGE", f"a window is {_WINDOW_HINT}")
         triples = cursor.skip_word("TRIPLES")

@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
+from typing import Any
 
 import pyoxigraph as ox
 import rdflib
-from pyparsing import ParseBaseException
+from pyparsing import ParseBaseException, ParseResults
 from rdflib.plugins.sparql.algebra import translateQuery
 from rdflib.plugins.sparql.parser import GroupGraphPattern, Query
 from rdflib.plugins.sparql.parserutils import CompValue
@@ -67,6 +68,8 @@ def _as_sparql(token: Token) -> str:
     """A token as rdflib gets to see it; mostly of the same length."""
     if token.is_word("WINDOW"):
         return "GRAPH "
+    if token.is_word("TRUE", "FALSE"):
+        return token.text.lower()  # A keyword in any case, to SPARQL.
     # rdflib reads \u in a pass before its parser, which would shift places and spoil "\\u0041"; its parser
     # does not know \u, and takes a tab for some spaces even inside strings.
     return _ESCAPE.sub(_plain, token.text) if token.kind in ("iri", "string") else token.text
@@ -90,7 +93,9 @@ def algebra(query: Inner, prefixes: dict[str, str], base: str) -> CompValue:
     try:
         with _literals_as_written():
             parsed = Query.parse_string(query.text, parse_all=True)
+            _keep_filters(parsed)
             found = translateQuery(parsed, base, prefixes).algebra
+            _order_star(query, found)
         _check_meaning(query, prefixes, base)
         return found
     except RecursionError as problem:
@@ -107,6 +112,56 @@ def algebra(query: Inner, prefixes: dict[str, str], base: str) -> CompValue:
         place = query.source.place(query.tokens[0].start)
         what = f"this query parses but cannot be translated: {problem}"
         raise QueryError(what, place=place, hint="write it in a simpler way") from problem
+
+
+def _keep_filters(parsed: Any) -> None:
+    """Wrap conditions such as FILTER(false) into `!!`: rdflib would leave out what is false to Python."""
+    if isinstance(parsed, CompValue) and parsed.name == "Filter" and not _core(parsed.expr):
+        parsed["expr"] = CompValue("UnaryNot", expr=CompValue("UnaryNot", expr=parsed.expr))
+    if isinstance(parsed, dict):
+        parsed = list(parsed.values())
+    if isinstance(parsed, list | tuple | ParseResults):
+        for part in parsed:
+            _keep_filters(part)
+
+
+def _core(expression: Any) -> Any:
+    """What is left of an expression when rdflib has taken away the levels of its grammar."""
+    while isinstance(expression, CompValue) and list(expression) in (["expr"], ["string"]):
+        expression = next(iter(expression.values()))
+    return expression
+
+
+def in_scope(node: Any) -> set[rdflib.Variable]:
+    """The variables that a pattern of rdflib's algebra can give a value to, as SPARQL's `*` has them."""
+    if not isinstance(node, CompValue):
+        return set()
+    if node.name == "BGP":
+        return {term for triple in node.triples for term in triple if isinstance(term, rdflib.Variable)}
+    if node.name == "Project":
+        return set(node.PV)
+    if node.name == "values":
+        return {variable for row in node.res for variable in row}
+    found = in_scope(node.get("p")) | in_scope(node.get("p1"))
+    if node.name != "Minus":
+        found |= in_scope(node.get("p2"))
+    own = [node.get("var"), node.get("term")]
+    return found.union(variable for variable in own if isinstance(variable, rdflib.Variable))
+
+
+def _order_star(query: Inner, found: CompValue) -> None:
+    """Give SELECT * its variables, in the order of the text.
+
+    rdflib has them in any order, has some that are out of scope, and not those of VALUES at the end.
+    """
+    words = [token.text.upper() for token in query.tokens[:200]]
+    start = words.index("SELECT") if "SELECT" in words and found.name == "SelectQuery" else len(words)
+    if "*" in words[start + 1 : start + 2] or "*" in words[start + 2 : start + 3]:
+        first = {token.text[1:]: number for number, token in reversed(list(enumerate(query.tokens)))}
+        project = found.p
+        while project.name != "Project":
+            project = project.p
+        found["PV"] = project["PV"] = sorted(in_scope(project.p), key=lambda name: first[str(name)])
 
 
 _switch = Lock()

@@ -11,7 +11,7 @@ from enum import StrEnum
 from rdflib.plugins.sparql.parserutils import CompValue
 
 from ensue.errors import Place
-from ensue.windows.spec import CountWindow, TimeWindow
+from ensue.windows.spec import CountWindow, Landmark, TimeWindow
 
 
 class Kind(StrEnum):
@@ -38,7 +38,7 @@ class Form(StrEnum):
     DESCRIBE = "DESCRIBE"
 
 
-WindowSpec = TimeWindow | CountWindow
+WindowSpec = TimeWindow | Landmark | CountWindow
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def value(text: str, variables: tuple[str, ...], args: tuple[str, ...]) -> str |
         return dict(zip(variables, args, strict=True)).get(bare.group(1))
     for row in _solutions(_value_query(text, variables), variables, args):
         found = row[len(variables)]
-        return None if found is None else _text(found)
+        return None if found is None else write_term(found)
     return None
 
 
@@ -66,7 +66,7 @@ def problem(text: str) -> str | None:
 
 
 def _solutions(query: str, variables: tuple[str, ...], args: tuple[str, ...]) -> QuerySolutions:
-    given = {Variable(name): _term(arg) for name, arg in zip(variables, args, strict=True)}
+    given = {Variable(name): read_term(arg) for name, arg in zip(variables, args, strict=True)}
     try:
         found = _EMPTY.query(query, substitutions=given)
     except (SyntaxError, RuntimeError) as error:
@@ -98,12 +98,18 @@ def _value_query(text: str, variables: tuple[str, ...]) -> str:
 
 
 @lru_cache(maxsize=100_000)
-def _term(text: str) -> Term:
+def read_term(text: str) -> Term:
+    """The term of a canonical text."""
     # oxigraph reads terms only inside a statement.
     statements = parse(f"<urn:s> <urn:p> {text} .", format=RdfFormat.N_TRIPLES, lenient=True)
     term: Term = next(iter(statements)).object  # an iterator of quads, untyped in its stubs
     return term
 
 
-def _text(term: Term) -> str:
-    return f"<<( {' '.join(map(_text, term))} )>>" if isinstance(term, Triple) else str(term)
+def write_term(term: Term) -> str:
+    """The canonical text of a term.
+
+    >>> write_term(read_term('"x"@EN'))
+    '"x"@en'
+    """
+    return f"<<( {' '.join(map(write_term, term))} )>>" if isinstance(term, Triple) else str(term)

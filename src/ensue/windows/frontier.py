@@ -7,9 +7,11 @@ when it arrives is late. Time is whatever the statements and the injected clock 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from itertools import accumulate, islice
+from operator import gt
 from typing import Generic, Literal, TypeVar
 
 from ensue.errors import InputError, UsageError
@@ -98,6 +100,12 @@ class Frontier:
             raise UsageError("an idle time-out needs a clock", hint="pass clock= to Frontier")
         self._may_idle |= disorder.idle_after_ms is not None
         self._streams[stream] = _Stream(disorder, self._now())
+
+    def remove(self, stream: str) -> None:
+        """Follow a stream no more: the others need not wait for it."""
+        self._stream(stream)
+        del self._streams[stream]
+        self._time = max(self._time, self._least())
 
     def see(self, stream: str, time: int) -> None:
         """A statement with this time has arrived (judge it first: see `Gate`)."""
@@ -230,6 +238,28 @@ class Gate:
             counters.dropped += 1
         return accepted
 
+    def admits_all(self, stream: str, times: Sequence[int]) -> bool:
+        """Let a batch in at once and count it, if none of it can be late; otherwise do nothing.
+
+        >>> frontier = Frontier()
+        >>> frontier.add("s", Disorder(allowed_ms=2))
+        >>> gate = Gate(frontier)
+        >>> gate.admits_all("s", [10, 12, 11]), gate.admits_all("s", [20, 15]), frontier.time
+        (True, False, 9)
+        """
+        allowed, frontier = self._frontier.disorder(stream).allowed_ms, self._frontier.time
+        least, newest = min(times, default=FOREVER), max(times, default=NEVER)
+        if not times or least <= frontier or newest >= FOREVER:
+            return not times
+        if allowed is not None and any(map(gt, times, islice(times, 1, None))):
+            # As each comes, time is at most this far: only its own stream moves while a batch comes.
+            reached = accumulate(times, max)
+            if any(time < newest_yet - allowed for time, newest_yet in zip(times, reached, strict=True)):
+                return False
+        self._frontier.see(stream, newest)
+        self.counters(stream).admitted += len(times)
+        return True
+
     def counters(self, stream: str) -> Counters:
         """The counters of a stream."""
         if stream not in self._counters:
@@ -257,37 +287,62 @@ class Gate:
 class Buffer(Generic[Item]):
     """Holds what has arrived and gives it out in order of (time, arrival), up to a time.
 
-    A heap: O(log n) a statement, and O(1) for one that comes in order.
+    What comes is put behind the rest, and sorted when somebody looks: a sort of what is mostly in
+    order costs little more than looking at it.
 
     >>> buffer = Buffer()
-    >>> for time, item in [(5, "a"), (3, "b"), (5, "c"), (9, "d")]: buffer.put(time, item)
-    >>> list(buffer.release(5)), len(buffer), buffer.earliest
-    ([(3, 'b'), (5, 'a'), (5, 'c')], 1, 9)
+    >>> buffer.put_all([5, 3, 5, 9], ["a", "b", "c", "d"])
+    >>> buffer.release(5), len(buffer), buffer.earliest
+    (['b', 'a', 'c'], 1, 9)
     """
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, int, Item]] = []
-        self._arrivals = 0
+        self._times: list[int] = []
+        self._items: list[Item] = []
+        self._sorted = True
 
     def put(self, time: int, item: Item) -> None:
         """Take one statement in."""
-        # The arrival number decides among equal times, so items are never compared.
-        heappush(self._heap, (time, self._arrivals, item))
-        self._arrivals += 1
+        self.put_all([time], [item])
 
-    def release(self, to: int) -> Iterator[tuple[int, Item]]:
+    def put_all(self, times: Sequence[int], items: Sequence[Item]) -> None:
+        """Take statements in."""
+        start = len(self._times)
+        self._times.extend(times)
+        self._items.extend(items)
+        come = islice(self._times, max(0, start - 1), None), islice(self._times, max(1, start), None)
+        self._sorted = self._sorted and not any(map(gt, *come))
+
+    def release(self, to: int) -> list[Item]:
         """Give out, and forget, everything up to and at `to`."""
-        while self._heap and self._heap[0][0] <= to:
-            time, _, item = heappop(self._heap)
-            yield time, item
+        self._sort()
+        count = bisect_right(self._times, to)
+        released = self._items[:count]
+        del self._times[:count], self._items[:count]
+        return released
 
     @property
     def earliest(self) -> int | None:
         """The least time it holds."""
-        return self._heap[0][0] if self._heap else None
+        self._sort()
+        return self._times[0] if self._times else None
+
+    @property
+    def newest(self) -> int | None:
+        """The greatest time it holds."""
+        self._sort()
+        return self._times[-1] if self._times else None
 
     def __len__(self) -> int:
-        return len(self._heap)
+        return len(self._times)
+
+    def _sort(self) -> None:
+        if not self._sorted:
+            # Stable, so that of equal times the first to arrive stays the first.
+            order = sorted(range(len(self._times)), key=self._times.__getitem__)
+            self._times = [self._times[k] for k in order]
+            self._items = [self._items[k] for k in order]
+            self._sorted = True
 
 
 class ArrivalTimes:

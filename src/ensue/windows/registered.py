@@ -109,8 +109,15 @@ class Registered:
         instant = _first_instant(self._instants, max(now + 1, start))
         if self._is_over() and instant > self._horizon():
             return None
-        closes = (grid.close(grid.latest(instant)) for grid in self._moving.values())
-        return Ahead(min((close for close in closes if now < close <= instant), default=instant), instant)
+        closes = [close for close in self._closes_by(instant) if now < close]
+        return Ahead(min(closes, default=instant), instant)
+
+    def _closes_by(self, instant: int) -> Iterator[int]:
+        """When the windows close that an evaluation at an instant sees, if anything can be in them."""
+        for position, grid in self._moving.items():
+            number = grid.latest(instant)
+            if number >= grid.first and grid.close(number) >= self._streams[position].first:
+                yield grid.close(number)
 
     def read(self, time: int, instant: int) -> Iterator[Read]:
         """The windows that close at `time` and that the evaluation at `instant` will see."""

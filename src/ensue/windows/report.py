@@ -7,10 +7,15 @@ changed without keeping the copies, a `Tally` keeps how many came at each time.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, islice
+from operator import gt
 from typing import Literal
 
 from ensue.errors import UsageError
+from ensue.model import NEVER
 from ensue.windows.spec import Window
 
 _SHORT = 1024
@@ -75,6 +80,24 @@ class Tally:
         else:
             self._times.append(time)
             self._up_to.append((self._up_to[-1] if self._up_to else self._dropped) + 1)
+
+    def admit_all(self, times: Sequence[int], frontier: int) -> None:
+        """Count copies, as one by one."""
+        if not times:
+            return
+        last = max(frontier + 1, self._times[-1] if self._times else NEVER)
+        if times[0] < last or any(map(gt, times, islice(times, 1, None))):
+            for time in times:
+                self.admit(time, frontier)
+            return
+        counts = Counter(times)
+        before = self._up_to[-1] if self._up_to else self._dropped
+        if self._times and times[0] == self._times[-1]:
+            self._times.pop()
+            self._up_to.pop()
+        self._times.extend(counts)
+        self._up_to.extend(islice(accumulate(counts.values(), initial=before), 1, None))
+        self.admitted += len(times)
 
     def count(self, window: Window) -> int:
         """How many copies a window holds now."""

@@ -36,7 +36,7 @@ window is seen as it is when the query is evaluated, and moves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ensue.errors import UsageError
@@ -114,15 +114,13 @@ class Schedule:
             state.first = time
             self._look_again(stream)
 
-    def admit(self, stream: str, times: Iterable[int]) -> None:
+    def admit(self, stream: str, times: Sequence[int]) -> None:
         """These have been admitted: in order and up to the next stop, or late.
 
         To be told of every one: what windows hold decides which reports are due, and where the end is.
         """
-        tally = self._stream(stream).tally
-        for time in times:
-            tally.admit(time, self._now)
-            self._admitted_to = max(self._admitted_to, time)
+        self._stream(stream).tally.admit_all(times, self._now)
+        self._admitted_to = max([self._admitted_to, *times])
 
     def end(self, stream: str) -> None:
         """Nothing will follow: windows that still hold a statement fire, and then no more."""

@@ -2,7 +2,8 @@
 
 The compiled functions stop when an array is full; this module makes it larger and calls again. It
 also finishes the rules that need Python (they mint nodes or evaluate SPARQL expressions): the
-compiled code hands their solutions over, and what they conclude is put like any other fact.
+compiled code hands their solutions over, and what they conclude is put like any other fact. The
+solutions of watched patterns are answers (`answers.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from ensue.dictionary import Dictionary
 from ensue.maintain.kernel import facts, join
 from ensue.maintain.kernel.active import ActivePlans
+from ensue.maintain.kernel.answers import AnswerTable, Watched
 from ensue.maintain.kernel.columns import Columns
 from ensue.maintain.kernel.conclude import conclude_all
 from ensue.maintain.kernel.echoes import without_echoes
@@ -50,7 +52,7 @@ from ensue.maintain.kernel.layout import (
 )
 from ensue.maintain.kernel.plans import PlanSet, make_plans
 from ensue.maintain.kernel.view import address_of, book_of
-from ensue.maintain.program import Program
+from ensue.maintain.program import CompiledRule, Program
 from ensue.model import BACKGROUND, FOREVER, Change, Fact, Facts
 
 _CHUNK = 256
@@ -58,6 +60,9 @@ _CHUNK = 256
 
 _LARGE = 1 << 20
 """Scratch arrays longer than this are given back after the step."""
+
+_MANY = 1 << 14
+"""So many solutions are taken over while facts are still being put: what is waiting stays small."""
 
 
 class Kernel:
@@ -78,6 +83,7 @@ class Kernel:
         program = like._program if like else without_echoes(program)
         self._program: Program = program
         self._dictionary = dictionary
+        self._watched = Watched(program, dictionary)
         self._keep_all = keep_all
         self._removed_by_doubt = False
         self._kinds = bytearray()
@@ -117,15 +123,19 @@ class Kernel:
     def put(self, columns: Columns) -> None:
         """Let facts in and close under the rules."""
         while len(columns):
+            concluded = []
             for start in range(0, len(columns), _CHUNK):
                 self._put_raw(columns.take(slice(start, start + _CHUNK)))
                 self._run_compiled()
-            columns = self._conclude_solutions()
+                if self._store.meta[SOLUTION_COUNT] > _MANY:
+                    concluded.append(self._conclude_solutions())
+            columns = Columns.joined([*concluded, self._conclude_solutions()])
 
     def expire(self) -> None:
         """Remove what has a stamp at or below the threshold."""
         self._reserve_gone()
         self._complete(lambda: facts.expire(self._book, self._plans))
+        self._watched.expire(self.threshold)
 
     def retract(self, doubted: Columns, stated: Callable[[Array], Array]) -> None:
         """Doubt facts that have these stamps, remove what rests on them, rederive what still holds.
@@ -221,6 +231,10 @@ class Kernel:
         freshest_last = rows[np.argsort(store.stamps[rows], kind="stable")]
         return Facts.of((*fact, stamp) for fact, stamp in self.facts(freshest_last).stamps().items())
 
+    def answers(self, rule: CompiledRule) -> AnswerTable | None:
+        """The answers of a watched pattern, given as a rule; None if it is not watched."""
+        return self._watched.of(rule)
+
     def all_facts(self) -> set[Fact]:
         """Every fact outside the background."""
         store = self._store
@@ -241,7 +255,8 @@ class Kernel:
             "background": int(meta[GROUND]),
             "derivations": int(meta[DERIVATIONS]),
             "probes": int(meta[PROBES]),
-            "bytes": bytes_of(self._store),
+            "answers": len(self._watched),
+            "bytes": bytes_of(self._store) + self._watched.nbytes,
         }
 
     # -- the compiled functions, called until they are done ------------------------------------
@@ -270,19 +285,20 @@ class Kernel:
             while done < self._store.meta[SUSPECT_COUNT]:
                 done = int(join.doubt_consequences(self._book, self._plans, done))
                 self._grow()
-            doubted = self._conclude_solutions()
+            doubted = self._conclude_solutions(doubted=True)
 
     def _doubt_stated(self, c: Columns) -> None:
         self._from_start(
             lambda at: int(facts.doubt_all(self._book, at, c.context, c.s, c.p, c.o, c.stamp)), len(c)
         )
 
-    def _conclude_solutions(self) -> Columns:
-        """What the rules that need Python conclude from the solutions handed over."""
+    def _conclude_solutions(self, *, doubted: bool = False) -> Columns:
+        """What the rules that need Python conclude from the solutions handed over, or doubted."""
         store = self._store
         count = int(store.meta[SOLUTION_COUNT])
         store.meta[SOLUTION_COUNT] = 0
         solutions, stamps = store.solutions[:count], store.solution_stamps[:count]
+        solutions, stamps = self._watched.take(solutions, stamps, doubted=doubted)
         return conclude_all(self._program, self._dictionary, solutions, stamps)
 
     def _complete(self, call: Callable[[], object]) -> None:
@@ -345,4 +361,7 @@ class Kernel:
             store = store._replace(gone=np.zeros(64, np.int32))
         if len(store.queue) > _LARGE:
             store = store._replace(queue=np.zeros(64, np.int32), queue_old=np.zeros(64, np.int64))
+        if len(store.solution_stamps) > _LARGE:
+            few = store.solutions[:16].copy(), store.solution_stamps[:16].copy()
+            store = store._replace(solutions=few[0], solution_stamps=few[1])
         self._store = store

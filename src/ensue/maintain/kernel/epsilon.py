@@ -19,7 +19,7 @@ from itertools import islice
 import numpy as np
 
 from ensue.maintain.kernel.echoes import is_difference
-from ensue.maintain.kernel.layout import END, PUT_ALONE, PUT_CLOSED, PUT_FULLY, Array, Store
+from ensue.maintain.kernel.layout import END, PUT_ALONE, PUT_CLOSED, PUT_FULLY, Array, O, Store
 from ensue.maintain.kernel.plans import EVERY_KIND, GIVEN_CUT, PlanSet, kinds_of_guard
 from ensue.maintain.oracle import Lookup
 from ensue.maintain.program import UNBOUND, Binding, CompiledRule, Program, match
@@ -137,6 +137,8 @@ def _count(premise: Triple, background: Array) -> int:
 
 def _live_premises(rule: CompiledRule, number: int, planned: PlanSet, matched: set[int]) -> Iterator[int]:
     """The premises that the stream may match while the others match background alone."""
+    if not rule.conclusions:
+        return  # A watched pattern: each solution of it is wanted.
     if not all(is_difference(c) or kinds_of_guard(c, rule) is not None for c in rule.conditions):
         return
     for at, premise in enumerate(rule.premises):
@@ -146,7 +148,7 @@ def _live_premises(rule: CompiledRule, number: int, planned: PlanSet, matched: s
             yield at
 
 
-def _differ(a: Triple, b: Triple) -> bool:
+def _differ(a: Iterable[int], b: Iterable[int]) -> bool:
     """Whether no fact can match both patterns: then one is schema to the other."""
     return any(x >= 0 and y >= 0 and x != y for x, y in zip(a, b, strict=True))
 
@@ -246,7 +248,7 @@ def make_table(epsilon: Epsilon, planned: PlanSet, kinds: bytes | bytearray, bac
             template, subject_kinds, object_kinds = guarded
             if template in ground or guarded in known or guarded not in strongest[template]:
                 continue
-            how = _how(template[1], open_ended, epsilon, planned)
+            how = _how(template, open_ended, epsilon, planned)
             rows.append((*template, how, subject_kinds, object_kinds))
         at = epsilon_home(key[0], key[1], size)
         while keys[at, 0] != END - 1:
@@ -307,12 +309,18 @@ def epsilon_home(predicate: int, o: int, size: int) -> int:
     return (predicate * 31 + o) & (size - 1)
 
 
-def _how(predicate: int, open_ended: bool, epsilon: Epsilon, planned: PlanSet) -> int:
-    """What has to be done with a fact of this predicate once it is put."""
-    tables = planned.tables
+def _how(template: Triple, open_ended: bool, epsilon: Epsilon, planned: PlanSet) -> int:
+    """What has to be done with a fact that this template makes once it is put."""
+    tables, predicate = planned.tables, template[1]
     if open_ended or predicate < 0:
         return PUT_FULLY
     at = min(predicate, len(tables.forward_starts) - 2)
     listed = tables.forward[tables.forward_starts[at] : tables.forward_starts[at + 1]].tolist()
-    others = [plan for plan in listed if plan not in epsilon.plans and not tables.plans[plan, GIVEN_CUT]]
+    others = [
+        plan
+        for plan in listed
+        if plan not in epsilon.plans
+        and not tables.plans[plan, GIVEN_CUT]
+        and not _differ(template, tables.plans[plan, : O + 1].tolist())
+    ]
     return PUT_CLOSED if others else PUT_ALONE

@@ -32,6 +32,7 @@ from ensue.maintain.kernel.layout import (
     Array,
     P,
     Store,
+    an_eighth,
     grow_rows,
     grown,
     hang_from_now,
@@ -46,9 +47,9 @@ from ensue.maintain.kernel.view import address_of, book_of
 
 def _more_room(store: Store, side: int) -> Store:
     set_room(store)
-    if store.meta[ROOM + side] > len(store.rows) // 8:
+    if store.meta[ROOM + side] > an_eighth(store):
         return store  # Rows have left since room was last counted.
-    if len(store.rows) - store.meta[ROWS] + store.meta[FREE_COUNT] <= len(store.rows) // 8:
+    if len(store.rows) - store.meta[ROWS] + store.meta[FREE_COUNT] <= an_eighth(store):
         store = grow_rows(store, side)
     tables, slots = new_tables(store, side)
     if len(slots) > len(store.slots):

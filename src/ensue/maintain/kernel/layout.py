@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensue.maintain.kernel.pages import zeros
+
 Array = NDArray[Any]
 
 # Columns of a row. The links (next, previous) of the join indexes built so far begin at LINKS.
@@ -157,6 +159,7 @@ _PREDICATES = 64
 FULLEST = 0.72
 """The load at which a table grows."""
 _GROWTH = 2
+_ROWS_GROWTH = 4
 
 
 def new_store(
@@ -184,7 +187,7 @@ def new_store(
         tables=tables,
         masks=np.array(indexes, np.int64),
         links=np.zeros(len(indexes), np.int64),
-        hangs=np.zeros(64, np.uint8),
+        hangs=np.zeros(64, np.uint16),
         pane_stamps=np.zeros(16, np.int64),
         pane_heads=np.full(16, END, np.int32),
         heap=np.zeros(16, np.int64),
@@ -193,7 +196,7 @@ def new_store(
         born=np.zeros(64, np.int32),
         gone=np.zeros(64, np.int32),
         suspects=np.zeros(64, np.int32),
-        solutions=np.zeros((16, 2 + variables), np.int32),
+        solutions=np.zeros((16, 2 + max(1, variables)), np.int32),
         solution_stamps=np.zeros(16, np.int64),
         alpha_counts=np.zeros((max(1, alphas), 2), np.int64),
         assumed=np.zeros(max(1, alphas), np.uint8),
@@ -242,13 +245,12 @@ def grown(array: Array, size: int, fill: int = 0) -> Array:
 
 
 def _blank(array: Array, size: int) -> Array:
-    # np.zeros takes its pages from the system as they are touched: an unused tail costs nothing.
-    return np.zeros((size, *array.shape[1:]), array.dtype)
+    return zeros((size, *array.shape[1:]), array.dtype)
 
 
 def grow_rows(store: Store, side: int) -> Store:
-    """Twice as many rows."""
-    size = int(len(store.rows) * _GROWTH)
+    """Four times as many rows: those never written to take no memory."""
+    size = len(store.rows) * _ROWS_GROWTH
     if side:
         store = store._replace(ground_links=grown(store.ground_links, size))
     return store._replace(rows=grown(store.rows, size))
@@ -275,16 +277,21 @@ def hang_from_now(store: Store, k: int, predicate: int) -> tuple[Store, int]:
 def _add_links(store: Store, k: int) -> Store:
     """The rows with columns for the links of index k."""
     size, width = store.rows.shape
-    rows = np.zeros((size, width + 2), np.int32)
+    rows = zeros((size, width + 2), np.int32)
     rows[: store.meta[ROWS], :width] = store.rows[: store.meta[ROWS]]
     store.links[k] = width
     return store._replace(rows=rows)
 
 
+def an_eighth(store: Store) -> int:
+    """An eighth of the rows in use: what there should be room for."""
+    return 4 + int(store.meta[ROWS]) // 8
+
+
 def new_tables(store: Store, side: int) -> tuple[Array, Array]:
-    """Empty tables and slots; those of one side have room for an eighth of the rows and more."""
+    """Empty tables and slots; those of one side have room for an eighth more rows, and then some."""
     tables = store.tables.copy()
-    need = len(store.rows) // 8
+    need = an_eighth(store)
     for table in (tables[k] for k in _tables_in_use(store, side)):
         if table[CAPACITY] * FULLEST - table[USED] <= need:
             table[CAPACITY] = int((table[USED] * _GROWTH + need) / FULLEST)
@@ -293,5 +300,6 @@ def new_tables(store: Store, side: int) -> tuple[Array, Array]:
 
 def laid_out(tables: Array) -> tuple[Array, Array]:
     """The tables one after another, and empty slots for them."""
+    # Slots are looked up all over, so here numpy's huge pages pay; see `pages.py` for where they do not.
     tables[:, OFFSET] = np.concatenate(([0], np.cumsum(tables[:-1, CAPACITY])))
     return tables, np.zeros(int(tables[:, CAPACITY].sum()), np.uint64)

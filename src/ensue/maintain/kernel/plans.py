@@ -139,11 +139,21 @@ class Statistics:
             if constant >= 0:
                 rows = rows[rows[:, position] == constant]
         bound = [k for k in range(3) if mask >> k & 1 and constants[k] < 0]
-        if not len(rows):  # Nothing known: it may be what the stream brings, so expect much.
-            return float(10 ** (5 - len(bound)))
+        if not len(rows):
+            return _unknown(mask)
         if not bound:
             return float(len(rows))
         return len(rows) / len(np.unique(rows[:, bound], axis=0))
+
+
+def _unknown(mask: int) -> float:
+    """What to expect of a pattern that only the stream can match.
+
+    A stream says few things about each subject, and the same thing of many.
+    """
+    if mask & SUBJECT:
+        return 2.0 if mask & PREDICATE else 10.0
+    return 1000.0 if mask & OBJECT else 100_000.0
 
 
 def make_plans(program: Program, background: Array, *, keep_all: bool, masks: Iterable[int] = ()) -> PlanSet:
@@ -233,7 +243,7 @@ def _write_plan(
         k = min(waiting, key=lambda k: _cost(draft, rule, k, bound))
         waiting.remove(k)
         _write_step(draft, rule, k, bound, pending)
-    native = all(is_native(condition, rule) for condition in rule.conditions)
+    native = bool(rule.conclusions) and all(is_native(condition, rule) for condition in rule.conditions)
     draft.plans.append(
         [
             *given,

@@ -68,6 +68,17 @@ def hash_key(mask, s, p, o, context):
 
 
 @inlined
+def hash_row(rows, row):
+    """Thirty-two bits of hash over all columns of a row."""
+    h = np.uint64(0)
+    for k in range(rows.shape[1]):
+        h = (h + np.uint64(rows[row, k])) * _A
+        h ^= h >> _HALF
+    h *= _E
+    return h >> _HALF
+
+
+@inlined
 def home_of(h, capacity):
     """Where the search for a hash begins in a table of this capacity."""
     return np.int64((h * np.uint64(capacity)) >> _HALF)
@@ -80,7 +91,8 @@ def row_in(slot):
 
 
 @inlined
-def _slot(h, row):
+def slot_of(h, row):
+    """A slot that holds a row of this hash."""
     return (h << _HALF) | np.uint64(row + 1)
 
 
@@ -175,13 +187,14 @@ def first_row(store, table, mask, s, p, o, context):
 @inlined
 def fill_slot(store, table, at, h, row):
     """Put a row into the free slot at `~at`."""
-    view.slots(store)[~at] = _slot(h, row)
+    view.slots(store)[~at] = slot_of(h, row)
     view.tables(store)[table, USED] += 1
 
 
 @inlined
-def _find_slot_of(slots, offset, capacity, h, row):
-    wanted = _slot(h, row)
+def find_slot_of(slots, offset, capacity, h, row):
+    """Where a row that is there has its slot, from `offset` on."""
+    wanted = slot_of(h, row)
     at = home_of(h, capacity)
     while slots[offset + at] != wanted:
         at += 1
@@ -191,7 +204,7 @@ def _find_slot_of(slots, offset, capacity, h, row):
 
 
 @part
-def _empty_slot(slots, offset, capacity, hole):
+def empty_slot(slots, offset, capacity, hole):
     """Take a slot out and shift back those behind it that may move nearer to their home."""
     at = hole
     while True:
@@ -241,7 +254,7 @@ def _hang(store, side, k, row):
         tables[table, USED] += 1
     else:
         head = row_in(slots[at])
-    slots[at] = _slot(h, row)
+    slots[at] = slot_of(h, row)
     if side:
         _push(view.ground_links(store), 2 * (k - 1), row, head)
     else:
@@ -289,15 +302,15 @@ def unlink(store, row):
             continue
         offset, capacity = tables[2 * k, OFFSET], tables[2 * k, CAPACITY]
         h = hash_key(masks[k], s, p, o, context)
-        at = _find_slot_of(slots, offset, capacity, h, row)
+        at = find_slot_of(slots, offset, capacity, h, row)
         if following != END:
-            slots[offset + at] = _slot(h, following)
+            slots[offset + at] = slot_of(h, following)
         else:
-            _empty_slot(slots, offset, capacity, at)
+            empty_slot(slots, offset, capacity, at)
             tables[2 * k, USED] -= 1
     offset, capacity = tables[0, OFFSET], tables[0, CAPACITY]
     h = fact_hash(store, s, p, o, context, view.stamps(store)[row, STAMP])
-    _empty_slot(slots, offset, capacity, _find_slot_of(slots, offset, capacity, h, row))
+    empty_slot(slots, offset, capacity, find_slot_of(slots, offset, capacity, h, row))
     tables[0, USED] -= 1
 
 
@@ -336,17 +349,22 @@ def rebuild_tables(store, tables, slots):
     """Fill new tables with the heads of the old: their rows hang together as they are."""
     old_slots, old_tables = view.slots(store), view.tables(store)
     for table in range(len(tables)):
-        old = old_tables[table, OFFSET]
-        offset, capacity = tables[table, OFFSET], tables[table, CAPACITY]
-        for at in range(old_tables[table, CAPACITY]):
-            slot = old_slots[old + at]
-            if slot != _FREE_SLOT:
-                to = home_of(slot >> _HALF, capacity)
-                while slots[offset + to] != _FREE_SLOT:
-                    to += 1
-                    if to == capacity:
-                        to = 0
-                slots[offset + to] = slot
+        first, end = old_tables[table, OFFSET], old_tables[table, OFFSET] + old_tables[table, CAPACITY]
+        move_slots(old_slots, first, end, slots, tables[table, OFFSET], tables[table, CAPACITY])
+
+
+@part
+def move_slots(old, first, end, slots, offset, capacity):
+    """Copy the slots of a table from `first` to `end` into a larger one."""
+    for at in range(first, end):
+        slot = old[at]
+        if slot != _FREE_SLOT:
+            to = home_of(slot >> _HALF, capacity)
+            while slots[offset + to] != _FREE_SLOT:
+                to += 1
+                if to == capacity:
+                    to = 0
+            slots[offset + to] = slot
 
 
 @inlined

@@ -1,0 +1,40 @@
+"""`ensue check`: whether queries, rules and files are sound, without running anything."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from ensue.cli.job import add_job_options, pairs, reasoner_of, streams_of
+from ensue.progress import Progress
+from ensue.streamfile import BadLine, read_stream
+
+if TYPE_CHECKING:
+    from ensue.cli.main import SubParsers
+
+
+def add_check(subparsers: SubParsers) -> None:
+    """Add the command's options."""
+    parser = subparsers.add_parser(
+        "check",
+        help="check queries, rules and files without running",
+        description="Check queries, rules, background and streams without running. Streams may be left out.",
+    )
+    add_job_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it."""
+    progress = Progress(sys.stderr, quiet=args.quiet)
+    reasoner = reasoner_of(args)
+    for query in reasoner.queries:
+        progress.say(f"query {query.name}: {query.form}, {len(query.streams)} windows")
+    bad: list[BadLine] = []
+    for stream, path in streams_of(args, reasoner).items() if pairs(args.stream, "--stream") else ():
+        count = sum(map(len, read_stream(path, on_bad=bad.append)))
+        progress.say(f"stream <{stream}>: {count:,} statements")
+    for line in bad:
+        print(f"ensue: {line.error()}", file=sys.stderr)
+    return 1 if bad else 0

@@ -1,0 +1,47 @@
+"""`ensue explain`: how a job would be done, and why so."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from ensue.cli.job import add_job_options, reasoner_of
+
+if TYPE_CHECKING:
+    from ensue.cli.main import SubParsers
+
+
+def add_explain(subparsers: SubParsers) -> None:
+    """Add the command's options."""
+    parser = subparsers.add_parser(
+        "explain",
+        help="show how a job would be done, and why so",
+        description="Show the plan of a job: evaluators, strategies, and what queries share.",
+    )
+    add_job_options(parser)
+    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it."""
+    plan = reasoner_of(args).plan()
+    print(json.dumps(plan, indent=2, ensure_ascii=False) if args.json else "\n".join(_lines(plan)))
+    return 0
+
+
+def _lines(plan: dict[str, Any]) -> list[str]:
+    lines = [
+        f"rules: {plan['rules']} ({plan['rule_count']})",
+        f"background: {plan['background']:,} statements",
+    ]
+    for query in plan["queries"]:
+        lines += ["", f"query {query['name']} ({query['form']}, level {query['level']})"]
+        lines += [f"  window: {window}" for window in query["windows"]]
+        lines.append(f"  evaluator: {query['evaluator']} ({query['why']})")
+        lines += [f"  {graph['name']}: {graph['from']}" for graph in query["graphs"]]
+    for scope in plan["scopes"]:
+        lines += ["", f"scope {scope['name']}: {scope['streams']}", f"  strategy: {scope['strategy']}"]
+        lines += [f"  read by: {', '.join(scope['readers'])}", f"  patterns watched: {scope['watched']}"]
+    return lines

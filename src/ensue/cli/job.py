@@ -1,0 +1,108 @@
+"""What `run`, `check` and `explain` share: a job is queries, rules, background and streams."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from ensue.errors import InputError, Place, UsageError, did_you_mean
+from ensue.maintain import STRATEGIES
+from ensue.query.choose import EVALUATORS
+from ensue.query.language import parse_query
+from ensue.query.tree import ContinuousQuery
+from ensue.reasoner import Reasoner
+from ensue.windows.frontier import Disorder
+from ensue.windows.report import Report
+
+_SHOWN_STRATEGIES = [name for name in STRATEGIES if name != "expiration-keep-all"]
+
+
+def add_job_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that describe a job."""
+    add = parser.add_argument
+    add("queries", metavar="QUERY.rq", nargs="+", help="continuous queries in C-SPARQL or RSP-QL")
+    add("--stream", metavar="IRI=PATH", action="append", default=[], help="what a stream's IRI stands for")
+    add("--background", metavar="FILE", action="append", default=[], help="RDF that always holds")
+    add("--rules", metavar="REGIME|FILE", action="append", default=[], help="a regime or a file of rules")
+    add("--graph", metavar="IRI=FILE", action="append", default=[], help="which file FROM's IRI is")
+    add("--allow", metavar="PLACE", action="append", default=[], help="where else FROM may read files")
+    add("--strategy", choices=["auto", *_SHOWN_STRATEGIES], default="auto", help="who keeps windows closed")
+    add("--evaluator", choices=EVALUATORS, default="auto", help="who answers queries")
+    add("--t0", metavar="MS", type=int, default=0, help="the time that windows are aligned to")
+    add("--bounds", choices=["(]", "[)"], default="(]", help="which end belongs to a window")
+    add("--report", choices=["close", "change", "content"], default="close", help="when to answer")
+    add("--nth", metavar="N", type=int, default=1, help="answer at every N-th evaluation only")
+    add("--disorder", metavar="MS", type=int, default=0, help="how much older than the newest one may be")
+    add("--late", choices=["admit", "drop", "error"], default="admit", help="what to do with late ones")
+    add("--until", action="store_true", help="say when each answer will leave if nothing more arrives")
+    add("-q", "--quiet", action="store_true", help="no progress and counts")
+
+
+def reasoner_of(args: argparse.Namespace) -> Reasoner:
+    """The reasoner that a command line describes, with its queries registered."""
+    queries = [read_query(name) for name in args.queries]
+    made = Reasoner(
+        rules=args.rules,
+        background=args.background,
+        strategy=args.strategy,
+        evaluator=args.evaluator,
+        graphs=pairs(args.graph, "--graph"),
+        allow=args.allow,
+        disorder=Disorder(args.disorder, args.late),
+        t0=args.t0,
+        bounds=args.bounds,
+        report=Report(args.report, args.nth),
+        until=args.until,
+    )
+    for query in queries:
+        made.register(query)
+    return made
+
+
+def read_query(path: str) -> ContinuousQuery:
+    """The query in a file; without REGISTER it has the file's name."""
+    try:
+        text = Path(path).read_text("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        what, hint = "this is not UTF-8 text", "save the file as UTF-8"
+        raise InputError(what, place=Place(path), hint=hint) from problem
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise InputError(
+            f"cannot be read: {reason}", place=Place(path), hint="is the path right?"
+        ) from problem
+    return parse_query(text, path, Path(path).stem)
+
+
+def streams_of(args: argparse.Namespace, reasoner: Reasoner) -> dict[str, str]:
+    """The path of each stream that the queries read; each must be given, and none besides."""
+    given = pairs(args.stream, "--stream")
+    wanted = reasoner.streams
+    for stream in wanted:
+        if stream not in given:
+            hint = did_you_mean(stream, given) or f"add --stream {stream}=PATH"
+            raise UsageError(f"nothing is given for the stream <{stream}>", hint=hint)
+    for stream in given:
+        if stream not in wanted:
+            hint = did_you_mean(stream, wanted) or f"streams of the queries: {', '.join(wanted)}"
+            raise UsageError(f"no query reads the stream <{stream}>", hint=hint)
+    return given
+
+
+def pairs(words: Iterable[str], option: str) -> dict[str, str]:
+    """The IRI=PATH arguments of an option. An IRI may hold `=` itself; a path after the last one cannot.
+
+    >>> pairs(["http://example.org/s?a=b=data/s.tsv"], "--stream")
+    {'http://example.org/s?a=b': 'data/s.tsv'}
+    """
+    found: dict[str, str] = {}
+    for word in words:
+        iri, separator, path = word.rpartition("=")
+        if not (iri and separator and path):
+            raise UsageError(f"{option} {word}", hint=f"write {option} IRI=PATH")
+        iri = iri[1:-1] if iri.startswith("<") and iri.endswith(">") else iri
+        if iri in found:
+            raise UsageError(f"{option} names <{iri}> twice", hint="give each IRI once")
+        found[iri] = path
+    return found

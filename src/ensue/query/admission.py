@@ -1,0 +1,148 @@
+"""Who gets a statement that is admitted: the scopes and logs that its stream is part of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ensue.model import FOREVER, NEVER
+from ensue.query.arrivals import Arrival, Arrivals
+from ensue.query.loose import StreamLog
+from ensue.query.materialise import Materialisation
+from ensue.query.running import RunningQuery, Sources
+from ensue.query.scopes import Bound, Scope
+from ensue.query.tree import StreamWindow
+from ensue.windows.registered import Axis
+from ensue.windows.spec import CountWindow, Window
+
+_Movement = tuple[int, int, bool]
+"""Where the closes of a window are: origin and step, and whether it is a landmark."""
+
+
+class Admission:
+    """Lets statements into the scopes and logs of the queries, and lets go of what none needs."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._newest: dict[tuple[Axis, str], int] = {}
+        """How far each stream has been admitted: in time, and in number."""
+        self._readers: dict[Scope, dict[_Movement, tuple[str, StreamWindow, Bound]]] = {}
+        """For each scope who reads it, and through which window; the longest of each movement."""
+        self._offsets: dict[str, list[tuple[Scope, Materialisation]]] = {}
+
+    def serve(self, running: RunningQuery) -> int:
+        """Keep what a query reads from now on; the threshold at or below which some of it is missing."""
+        missing = [NEVER]
+        for name, bound in running.bounds.items():
+            source = self._materialisation(bound.scope)
+            self._reads(running, bound)
+            source.watch(running.watched(name))
+            missing += [source.held - offset for _, offset in bound.scope.offsets if source.held != NEVER]
+        missing += [self._log(on.stream) for on in running.loose]
+        return max(missing)
+
+    def drop_unused(self, queries: Sequence[RunningQuery]) -> None:
+        """Forget what no query reads any more."""
+        scopes = {bound.scope for running in queries for bound in running.bounds.values()}
+        for scope in self._sources.materialisations.keys() - scopes:
+            del self._sources.materialisations[scope]
+        logged = {on.stream for running in queries for on in running.loose}
+        for stream in self._sources.logs.keys() - logged:
+            del self._sources.logs[stream]
+        self._readers = {}
+        for running in queries:
+            for bound in running.bounds.values():
+                self._reads(running, bound)
+        self._index()
+
+    def admit(self, axis: Axis, stream: str, arrivals: Arrivals) -> None:
+        """Let statements in, stamped with their time or their number."""
+        self.reach(axis, stream, max(arrivals.times))
+        for scope, source in self._offsets.get(stream, ()):
+            if scope.axis == axis:
+                source.admit(stream, arrivals)
+        if axis == "time" and stream in self._sources.logs:
+            self._sources.logs[stream].add(arrivals)
+
+    def reach(self, axis: Axis, stream: str, newest: int) -> None:
+        """A stream has been admitted up to this time or number."""
+        self._newest[axis, stream] = max(self._newest.get((axis, stream), NEVER), newest)
+
+    def retract(self, stream: str, row: Arrival, *, every: bool) -> int:
+        """Take back the newest (or `every`) copy of a statement wherever it is; say how many there were."""
+        found = [source.retract(row, every=every) for _, source in self._offsets.get(stream, ())]
+        if stream in self._sources.logs:
+            found.append(self._sources.logs[stream].retract(row, every=every))
+        return max(found, default=0)
+
+    def forget(self, queries: Iterable[RunningQuery], now: dict[str, int]) -> None:
+        """Let go of what no window to come will hold, if each query has come to its `now`."""
+        keep = {
+            scope: min(_keeps(on, bound, now[name]) for name, on, bound in readers.values())
+            for scope, readers in self._readers.items()
+        }
+        times: dict[str, int] = {}
+        numbers: dict[str, int] = {}
+        for running in queries:
+            here = now[running.name]
+            for on in running.loose:
+                if isinstance(on.spec, CountWindow):
+                    last = self._newest.get(("count", on.stream), 0)
+                    number = last - on.spec.size - on.spec.step
+                    numbers[on.stream] = min(numbers.get(on.stream, FOREVER), number)
+                else:
+                    times[on.stream] = min(times.get(on.stream, FOREVER), _next_window(on, here).open)
+        for scope, threshold in keep.items():
+            self._sources.materialisations[scope].forget(threshold)
+        for stream, log in self._sources.logs.items():
+            log.forget(times.get(stream, FOREVER), numbers.get(stream, FOREVER))
+
+    def used_terms(self) -> list[Iterable[int]]:
+        """The columns of integers still in use."""
+        closed = [source.used_terms() for source in self._sources.materialisations.values()]
+        logged = [log.used_terms() for log in self._sources.logs.values()]
+        return [column for columns in (*closed, *logged) for column in columns]
+
+    def _materialisation(self, scope: Scope) -> Materialisation:
+        known = self._sources.materialisations
+        if scope not in known:
+            newest = [self._newest.get((scope.axis, s), NEVER) for s, _ in scope.offsets]
+            missing = [time + o for time, (_, o) in zip(newest, scope.offsets, strict=True) if time != NEVER]
+            maintainer = self._sources.background.maintainer(scope.graphs)
+            known[scope] = Materialisation(
+                scope, self._sources.dictionary, maintainer, self._sources.stages, max(missing, default=NEVER)
+            )
+            self._index()
+        return known[scope]
+
+    def _reads(self, running: RunningQuery, bound: Bound) -> None:
+        """A query reads a scope. Of those whose windows move together, the longest decides what to keep."""
+        on = running.query.streams[bound.position]
+        grid, readers = on.spec.grid, self._readers.setdefault(bound.scope, {})
+        key = (grid.origin, grid.step, bound.least is None)
+        if key not in readers or (bound.least or 0) > (readers[key][2].least or 0):
+            readers[key] = (running.name, on, bound)
+
+    def _log(self, stream: str) -> int:
+        """Keep a log of a stream; the time up to which it is missing some."""
+        if stream not in self._sources.logs:
+            self._sources.logs[stream] = StreamLog()
+            return self._newest.get(("time", stream), NEVER)
+        return NEVER
+
+    def _index(self) -> None:
+        self._offsets = {}
+        for scope, source in self._sources.materialisations.items():
+            for stream, _ in scope.offsets:
+                self._offsets.setdefault(stream, []).append((scope, source))
+
+
+def _keeps(on: StreamWindow, bound: Bound, now: int) -> int:
+    """The threshold above which the window that closes next may hold something."""
+    # Not beyond now: a query that comes later may want what falls between two windows.
+    return min(bound.threshold(_next_window(on, now)), now)
+
+
+def _next_window(on: StreamWindow, now: int) -> Window:
+    """The window that closes next."""
+    grid = on.spec.grid
+    return grid.window(grid.after(min(now, FOREVER - 1)))

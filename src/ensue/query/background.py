@@ -1,0 +1,94 @@
+"""Background knowledge: read once, and put under every maintainer that needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ensue.dictionary import Dictionary
+from ensue.files import FilePath, load_file
+from ensue.graphs import Graphs
+from ensue.maintain import make
+from ensue.maintain.contract import Maintainer
+from ensue.model import BACKGROUND, Copies
+from ensue.query.dataset import Columns, PlainGraph, visible
+from ensue.query.materialise import CONTEXT
+from ensue.rules.tree import RuleSet
+
+
+class Background:
+    """The background of all queries, the graphs of FROM and FROM NAMED, and maintainers over them."""
+
+    def __init__(
+        self,
+        rules: RuleSet,
+        dictionary: Dictionary,
+        files: Iterable[FilePath],
+        graphs: Graphs,
+        strategy: str,
+    ) -> None:
+        self.rules = rules
+        self.strategy = strategy
+        self._dictionary = dictionary
+        self._graphs = graphs
+        self._stated = Copies()
+        self._loaded: dict[str, Copies] = {}
+        self._closed: dict[frozenset[str], Columns] = {}
+        for file in files:
+            load_file(file, dictionary, into=self._stated)
+        self._pin(self._stated)
+
+    def check(self, graphs: Iterable[str]) -> None:
+        """Read the graphs that a query names, so that what is wrong with them is said at once."""
+        for iri in graphs:
+            self._graph(iri)
+
+    def maintainer(self, graphs: frozenset[str], strategy: str | None = None) -> Maintainer:
+        """A new maintainer over the background and these graphs."""
+        made = make(strategy or self.strategy, self.rules, self._dictionary)
+        made.load_background(self._copies(graphs))
+        return made
+
+    def closed(self, graphs: frozenset[str]) -> Columns:
+        """The background and these graphs, with what follows: the same object each time."""
+        if graphs not in self._closed:
+            facts = self.maintainer(graphs, strategy="recompute").closure(BACKGROUND)
+            self._closed[graphs] = visible(Columns.of(facts), self._dictionary)
+        return self._closed[graphs]
+
+    def named(self, iri: str) -> PlainGraph:
+        """A graph of FROM NAMED, with what follows from it over the background, but not the background."""
+        maintainer = self.maintainer(frozenset(), strategy="recompute")
+        copies = Copies()
+        for _, s, p, o, graph, stamp in self._graph(iri):
+            copies.append(CONTEXT, s, p, o, stamp, graph)
+        maintainer.admit(copies)
+        return PlainGraph(visible(Columns.of(maintainer.closure(CONTEXT)), self._dictionary))
+
+    def __len__(self) -> int:
+        """How many statements were read, FROM's included."""
+        return len(self._stated) + sum(map(len, self._loaded.values()))
+
+    def used_terms(self) -> list[Iterable[int]]:
+        """The columns of integers in use besides what is pinned."""
+        return [c.tolist() for facts in self._closed.values() for c in (facts.s, facts.p, facts.o)]
+
+    def _copies(self, graphs: frozenset[str]) -> Copies:
+        copies = Copies()
+        for batch in (self._stated, *(self._graph(iri) for iri in sorted(graphs))):
+            for context, s, p, o, graph, stamp in batch:
+                copies.append(context, s, p, o, stamp, graph)
+        return copies
+
+    def _graph(self, iri: str) -> Copies:
+        if iri not in self._loaded:
+            copies = Copies()
+            load_file(self._graphs.find(iri), self._dictionary, into=copies)
+            self._loaded[iri] = copies
+            self._pin(copies)
+        return self._loaded[iri]
+
+    def _pin(self, copies: Copies) -> None:
+        """What is read once must keep its integers: maintainers are made of it at any time."""
+        for column in (copies.s, copies.p, copies.o, copies.graph):
+            for number in set(column) - {0}:
+                self._dictionary.pin(self._dictionary.decode(number))

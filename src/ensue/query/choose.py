@@ -1,0 +1,45 @@
+"""Which evaluator a query gets, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ensue.dictionary import Dictionary
+from ensue.errors import QueryError, UsageError
+from ensue.query.compiled.evaluator import CompiledEvaluator
+from ensue.query.compiled.expressions import NotCompiled
+from ensue.query.evaluator import Evaluator
+from ensue.query.oxigraph import OxigraphEvaluator
+from ensue.query.tree import ContinuousQuery
+
+EVALUATORS = ("auto", "compiled", "oxigraph")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An evaluator, and why it is this one."""
+
+    evaluator: Evaluator
+    reason: str
+
+
+def choose_evaluator(query: ContinuousQuery, dictionary: Dictionary, wanted: str = "auto") -> Choice:
+    """The compiled evaluator where it takes the query, otherwise oxigraph; or the one that is wanted.
+
+    >>> from ensue.query.language import parse_query
+    >>> query = parse_query("ASK FROM STREAM <urn:s> [RANGE 1s] { ?s <urn:p>+ ?o }")
+    >>> choose_evaluator(query, Dictionary()).evaluator.name
+    'oxigraph'
+    """
+    if wanted not in EVALUATORS:
+        raise UsageError(f"unknown evaluator '{wanted}'", hint=f"one of {', '.join(EVALUATORS)}")
+    if wanted == "oxigraph":
+        return Choice(OxigraphEvaluator(query), "asked for")
+    try:
+        compiled = CompiledEvaluator(query, dictionary)
+    except NotCompiled as problem:
+        if wanted == "compiled":
+            hint = "leave the choice to Ensue: --evaluator auto"
+            raise QueryError(f"not compiled: {problem.reason}", place=query.place, hint=hint) from problem
+        return Choice(OxigraphEvaluator(query), f"not compiled: {problem.reason}")
+    return Choice(compiled, "asked for" if wanted == "compiled" else "all of it can be compiled")

@@ -1,0 +1,128 @@
+"""What a query is evaluated over: graphs at one moment, in columns of integers.
+
+A graph is the closure of a window over the background, or a graph that does not change. A query sees no
+fact about a node that a rule minted, and none with a literal for a subject: those are not in a graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensue.dictionary import Dictionary
+from ensue.model import Facts
+from ensue.terms import Kind
+
+Integers = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Timed facts in numpy columns: integers of the dictionary, and stamps."""
+
+    s: Integers
+    p: Integers
+    o: Integers
+    stamp: Integers
+
+    @classmethod
+    def of(cls, facts: Facts) -> Columns:
+        """The facts of a maintainer's closure."""
+        s, p, o = (np.asarray(column, np.int32) for column in (facts.s, facts.p, facts.o))
+        return cls(s, p, o, np.asarray(facts.stamp, np.int64))
+
+    @classmethod
+    def none(cls) -> Columns:
+        """No facts."""
+        return cls.of(Facts.of([]))
+
+    def __len__(self) -> int:
+        return len(self.stamp)
+
+    def take(self, which: Integers) -> Columns:
+        """The facts that a mask or row numbers choose."""
+        return Columns(self.s[which], self.p[which], self.o[which], self.stamp[which])
+
+    @classmethod
+    def joined(cls, parts: Iterable[Columns]) -> Columns:
+        """All the facts of several columns."""
+        every = [*parts, cls.none()]
+        return cls(
+            *(np.concatenate([getattr(part, name) for part in every]) for name in ("s", "p", "o", "stamp"))
+        )
+
+
+def visible(facts: Columns, dictionary: Dictionary) -> Columns:
+    """The facts that a query sees: not about minted nodes, and with no literal for a subject.
+
+    >>> d = Dictionary()
+    >>> a, p, x = d.encode("<urn:a>"), d.encode("<urn:p>"), d.encode('"x"')
+    >>> facts = Columns.of(Facts.of([(1, a, p, x, 5), (1, x, p, a, 5), (1, a, p, d.mint("r", (a,)), 5)]))
+    >>> len(visible(facts, d))
+    1
+    """
+    kinds = np.frombuffer(dictionary.kinds, np.uint8)
+    minted = np.frombuffer(dictionary.depths, np.uint8) > 0
+    seen = (kinds[facts.s] < Kind.TRIPLE) & (kinds[facts.p] == Kind.IRI)
+    seen &= ~(minted[facts.s] | minted[facts.o])
+    return facts if seen.all() else facts.take(seen)
+
+
+Slot = int | str
+"""A position of a triple pattern: the integer of a term, or the name of a variable (a blank node of the
+query is a variable whose name begins with `_:`)."""
+Pattern = tuple[Slot, Slot, Slot]
+
+
+@dataclass(frozen=True, slots=True)
+class Solutions:
+    """The solutions of a basic graph pattern: one column a variable, no two rows the same.
+
+    Each row has the stamp of the oldest fact that it rests on.
+    """
+
+    columns: Mapping[str, Integers]
+    stamps: Integers
+
+
+class Graph(Protocol):
+    """One graph at one moment."""
+
+    @property
+    def still(self) -> Columns:
+        """Facts that never change: the same object at every evaluation."""
+
+    @property
+    def live(self) -> Columns:
+        """The other facts; none of them is among those that never change."""
+
+    def solutions(self, patterns: tuple[Pattern, ...]) -> Solutions | None:
+        """The solutions of a basic graph pattern, if somebody maintains them; None: nobody does."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainGraph:
+    """A graph of which nothing but the facts is known."""
+
+    still: Columns = field(default_factory=Columns.none)
+    live: Columns = field(default_factory=Columns.none)
+
+    def solutions(self, patterns: tuple[Pattern, ...]) -> Solutions | None:
+        """Nobody maintains any."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """The graphs of an evaluation. IRIs are text without brackets."""
+
+    dictionary: Dictionary
+    default: Graph
+    named: Mapping[str, Graph] = field(default_factory=dict)
+    """Named graphs and named windows."""
+    windows: frozenset[str] = frozenset()
+    """Which of the named ones are windows."""

@@ -1,0 +1,75 @@
+"""What `ensue explain` says about queries: plain data, made from what will really run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ensue.query.running import RunningQuery
+from ensue.query.scopes import Bound, Loose, Scope
+from ensue.query.tree import StreamWindow
+from ensue.windows.spec import CountWindow, Landmark
+
+
+def describe(queries: Iterable[RunningQuery], levels: Mapping[str, int], strategy: str) -> dict[str, Any]:
+    """The plan of some queries: each by itself, and the scopes that they share."""
+    every = list(queries)
+    scopes = dict.fromkeys(bound.scope for running in every for bound in running.bounds.values())
+    names = {scope: f"S{number}" for number, scope in enumerate(scopes, 1)}
+    return {
+        "queries": [_query(running, levels[running.name], names) for running in every],
+        "scopes": [_scope(scope, name, every, strategy) for scope, name in names.items()],
+    }
+
+
+def _query(running: RunningQuery, level: int, names: Mapping[Scope, str]) -> dict[str, Any]:
+    query = running.query
+    graphs = {"default graph": running.scopes.default, **running.scopes.named}
+    return {
+        "name": query.name,
+        "form": str(query.form),
+        "level": level,
+        "windows": [_window(on) for on in query.streams],
+        "evaluator": running.choice.evaluator.name,
+        "why": running.choice.reason,
+        "graphs": [{"name": name, "from": _graph(part, names)} for name, part in graphs.items()],
+    }
+
+
+def _graph(part: Bound | Loose | None, names: Mapping[Scope, str]) -> str:
+    if part is None:
+        return "background only"
+    if isinstance(part, Loose):
+        return f"closed from scratch by recompute: {part.reason}"
+    return f"scope {names[part.scope]}"
+
+
+def _scope(scope: Scope, name: str, queries: list[RunningQuery], strategy: str) -> dict[str, Any]:
+    readers = [r for r in queries if scope in {bound.scope for bound in r.bounds.values()}]
+    watched = {
+        patterns
+        for running in readers
+        for graph, bound in running.bounds.items()
+        if bound.scope == scope
+        for patterns in running.watched(graph)
+    }
+    offsets = dict(scope.offsets)
+    return {
+        "name": name,
+        "streams": ", ".join(f"<{s}>" + (f" + {offsets[s]}" if offsets[s] else "") for s in scope.streams),
+        "axis": scope.axis,
+        "strategy": strategy,
+        "readers": [running.name for running in readers],
+        "watched": len(watched) if strategy == "expiration" else 0,
+    }
+
+
+def _window(on: StreamWindow) -> str:
+    spec = on.spec
+    if isinstance(spec, CountWindow):
+        size = f"the last {spec.size:,} statements, every {spec.step:,}"
+    elif isinstance(spec, Landmark):
+        size = f"everything since {spec.t0}, every {spec.step_ms:,} ms"
+    else:
+        size = f"{spec.range_ms:,} ms, every {spec.step_ms:,} ms"
+    return f"<{on.stream}>: {size}" + (f", named <{on.name}>" if on.name else "")

@@ -1,0 +1,150 @@
+"""Scopes kept closed: one maintainer each, which every query over the scope reads at its own threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol, runtime_checkable
+
+from ensue.dictionary import Dictionary
+from ensue.maintain.contract import Maintainer
+from ensue.model import BACKGROUND, NEVER, Copies, Facts
+from ensue.query.arrivals import Arrival, Arrivals
+from ensue.query.dataset import Columns, Graph, Pattern, PlainGraph, Solutions, visible
+from ensue.query.scopes import Scope
+from ensue.query.stages import Stages
+
+CONTEXT = 1
+"""The one context of a scope's maintainer."""
+
+
+@runtime_checkable
+class Watching(Protocol):
+    """What a maintainer that keeps the solutions of patterns has besides the contract."""
+
+    def watch(self, patterns: tuple[Pattern, ...]) -> None:
+        """Keep the solutions of a basic graph pattern from now on."""
+
+    def solutions(self, patterns: tuple[Pattern, ...], context: int, threshold: int) -> Solutions | None:
+        """Those in a context above a threshold; None if nobody asked for them to be kept."""
+
+
+class Materialisation:
+    """A scope and its maintainer, from the first query that needs it to the last."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        dictionary: Dictionary,
+        maintainer: Maintainer,
+        stages: Stages,
+        missing: int = NEVER,
+    ) -> None:
+        """What has a stamp at or below `missing` came before this was there."""
+        self._stages = stages
+        self.scope = scope
+        self.maintainer = maintainer
+        # Asked once: to look at a protocol's methods takes long.
+        self._watching = maintainer if isinstance(maintainer, Watching) else None
+        self._dictionary = dictionary
+        self._missing = missing
+        self._offsets = dict(scope.offsets)
+        self._threshold = NEVER
+        self._still: Columns | None = None
+
+    def watch(self, patterns: Iterable[tuple[Pattern, ...]]) -> None:
+        """Keep the solutions of these patterns from now on, if the maintainer can."""
+        if self._watching is not None:
+            for each in patterns:
+                self._watching.watch(each)
+
+    @property
+    def held(self) -> int:
+        """The threshold of retention: what has a stamp at or below it may be gone."""
+        return max(self._threshold, self._missing)
+
+    def admit(self, stream: str, arrivals: Arrivals) -> None:
+        """Let statements of one of the scope's streams in."""
+        self.maintainer.admit(arrivals.copies(CONTEXT, self._offsets[stream]))
+
+    def retract(self, row: Arrival, *, every: bool) -> int:
+        """Take back the newest (or `every`) copy of a statement; say how many went."""
+        copies = Copies()
+        _, s, p, o, graph = row
+        copies.append(CONTEXT, s, p, o, 0, graph)
+        return self.maintainer.retract(copies, every=every)
+
+    def forget(self, threshold: int) -> None:
+        """Let go of what has a stamp at or below a threshold."""
+        if threshold > self._threshold:
+            self._threshold = threshold
+            with self._stages.of("maintain"):
+                self.maintainer.advance(threshold)
+
+    def read(self, threshold: int) -> Graph:
+        """The graph of what has a stamp above a threshold, as of now."""
+        if not self.maintainer.stamped:
+            self.forget(threshold)
+        return _WindowGraph(self, threshold)
+
+    @property
+    def still(self) -> Columns:
+        """The background with what follows from it: the same object each time."""
+        if self._still is None:
+            self._still = self._see(self.maintainer.closure(BACKGROUND))
+        return self._still
+
+    def live(self, threshold: int) -> Columns:
+        """What is above a threshold now, besides background."""
+        with self._stages.of("maintain"):
+            return self._see(self.maintainer.closure(CONTEXT, threshold))
+
+    def solutions(self, patterns: tuple[Pattern, ...], threshold: int) -> Solutions | None:
+        """The maintained solutions above a threshold now, if they are."""
+        if self._watching is None:
+            return None
+        with self._stages.of("maintain"):
+            return self._watching.solutions(patterns, CONTEXT, threshold)
+
+    def used_terms(self) -> list[Iterable[int]]:
+        """The columns of integers still in use."""
+        still = [] if self._still is None else [self._still.s, self._still.p, self._still.o]
+        return [*self.maintainer.used_terms(), *(column.tolist() for column in still)]
+
+    def statistics(self) -> dict[str, int]:
+        """The maintainer's counters."""
+        return self.maintainer.statistics()
+
+    def derived(self) -> int:
+        """How many of the facts held are not stated. Looks at all of them."""
+        stated = {(s, p, o) for _, s, p, o, _, _ in self.maintainer.copies()}
+        facts = self.maintainer.closure(CONTEXT)
+        return sum((s, p, o) not in stated for _, s, p, o, _ in facts)
+
+    def _see(self, facts: Facts) -> Columns:
+        return visible(Columns.of(facts), self._dictionary)
+
+
+@dataclass(frozen=True)
+class _WindowGraph:
+    """A scope at a threshold, as it is now: to be used before anything else is admitted."""
+
+    source: Materialisation
+    threshold: int
+
+    @property
+    def still(self) -> Columns:
+        return self.source.still
+
+    @cached_property
+    def live(self) -> Columns:
+        return self.source.live(self.threshold)
+
+    def solutions(self, patterns: tuple[Pattern, ...]) -> Solutions | None:
+        return self.source.solutions(patterns, self.threshold)
+
+
+def kept(graph: Graph) -> Graph:
+    """The same graph for later, when the scope will have moved on."""
+    return PlainGraph(graph.still, graph.live)

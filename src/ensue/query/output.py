@@ -1,0 +1,99 @@
+"""What a query gave, and writers that put it into a text: one per format.
+
+A writer gets the results of any number of queries, one evaluation at a time, and lets each be seen at
+once. What the system says to writing (a full disk, a reader that went away) is the caller's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ensue.errors import UsageError, did_you_mean
+from ensue.query.answers import Answers
+from ensue.query.output_graphs import NTriples, TriG
+from ensue.query.output_rows import Csv, Tsv
+from ensue.query.output_table import Table
+from ensue.query.output_terms import json_term, statement
+from ensue.query.output_writer import Sink, Writer
+from ensue.query.tree import Form
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One evaluation of a query: the window (open, close] that it saw, and the answers given for it.
+
+    >>> Result("q", 0, 1000, Answers(Form.SELECT, ("x",), [("<urn:a>",)])).json()["bindings"]
+    [{'x': {'type': 'uri', 'value': 'urn:a'}}]
+    """
+
+    query: str
+    open: int
+    close: int
+    answers: Answers
+    until: Sequence[int | None] | None = None
+    """For each answer the time up to which it holds if nothing more arrives; None: for ever, or unknown."""
+    exact: bool = True
+    """Whether the answers are all there are, and right."""
+
+    def json(self) -> dict[str, Any]:
+        """The result as `--output jsonl` has it. `until` and `exact` are there only if they say something."""
+        found: dict[str, Any] = {"query": self.query, "open": self.open, "close": self.close}
+        match self.answers.form:
+            case Form.SELECT:
+                found |= {"vars": list(self.answers.variables), "bindings": self._bindings()}
+            case Form.ASK:
+                found["boolean"] = self.answers.truth
+            case _:
+                found["triples"] = [statement(row) for row in self.answers.rows]
+        if self.until is not None:
+            found["until"] = list(self.until)
+        if not self.exact:
+            found["exact"] = False
+        return found
+
+    def _bindings(self) -> list[dict[str, Any]]:
+        names = self.answers.variables
+        return [
+            {name: json_term(term) for name, term in zip(names, row, strict=True) if term is not None}
+            for row in self.answers.rows
+        ]
+
+
+# JSON lets these stand as they are, but some readers of lines would end one there.
+_LINE_ENDS = str.maketrans({"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+
+
+class JsonLines(Writer):
+    """One line of JSON per evaluation."""
+
+    def text(self, result: Result) -> str:
+        """The line."""
+        return json.dumps(result.json(), ensure_ascii=False).translate(_LINE_ENDS) + "\n"
+
+
+WRITERS: dict[str, type[Writer]] = {
+    "jsonl": JsonLines,
+    "table": Table,
+    "csv": Csv,
+    "tsv": Tsv,
+    "nt": NTriples,
+    "trig": TriG,
+}
+"""The formats by name."""
+
+
+def writer(kind: str, out: Sink) -> Writer:
+    """The writer of a format.
+
+    >>> import sys
+    >>> answers = Answers(Form.ASK, (), [()])
+    >>> writer("jsonl", sys.stdout).write(Result("q", 0, 1000, answers))
+    {"query": "q", "open": 0, "close": 1000, "boolean": true}
+    """
+    if kind not in WRITERS:
+        hint = did_you_mean(kind, WRITERS) or f"one of {', '.join(WRITERS)}"
+        raise UsageError(f"unknown output format '{kind}'", hint=hint)
+    return WRITERS[kind](out)

@@ -1,0 +1,227 @@
+"""A query as it runs: its windows are read as they close, and it is evaluated over what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ensue.dictionary import Dictionary
+from ensue.model import FOREVER, Copies
+from ensue.query.answers import Answers
+from ensue.query.arrivals import Arrival
+from ensue.query.background import Background
+from ensue.query.choose import Choice
+from ensue.query.compiled.evaluator import CompiledEvaluator
+from ensue.query.compiled.plan import Plan
+from ensue.query.dataset import Columns, Dataset, Graph, Pattern, PlainGraph, visible
+from ensue.query.emit import Emitter
+from ensue.query.loose import StreamLog
+from ensue.query.materialise import CONTEXT, Materialisation, kept
+from ensue.query.output import Result
+from ensue.query.scopes import Bound, Loose, Scope, Scopes
+from ensue.query.stages import Stages
+from ensue.query.tree import ContinuousQuery
+from ensue.windows.registered import Evaluation, Read
+from ensue.windows.spec import CountWindow, Spec, Window, shown
+
+
+@dataclass
+class Sources:
+    """Where the facts of queries come from; shared by all of them."""
+
+    dictionary: Dictionary
+    background: Background
+    stages: Stages = field(default_factory=Stages)
+    groups: dict[tuple[Plan, Scope], int] = field(default_factory=dict)
+    """Queries that ask the same of the same scope, by number."""
+    materialisations: dict[Scope, Materialisation] = field(default_factory=dict)
+    logs: dict[str, StreamLog] = field(default_factory=dict)
+
+
+@dataclass
+class _Seen:
+    """What was read of a graph: at the close of which window."""
+
+    window: Window
+    graph: Graph
+
+
+class RunningQuery:
+    """A registered query with its evaluator, and what it has read so far."""
+
+    def __init__(
+        self,
+        query: ContinuousQuery,
+        scopes: Scopes,
+        choice: Choice,
+        named: Mapping[str, Graph],
+        sources: Sources,
+        *,
+        until: bool = False,
+    ) -> None:
+        """`named` are the graphs of FROM NAMED; `until`: say when answers will leave."""
+        self.query = query
+        self.scopes = scopes
+        self.bounds = scopes.bounds
+        self.loose = [query.streams[k] for part in scopes.loose for k in part.positions]
+        """The windows whose copies are collected at their close."""
+        self.choice = choice
+        self.emitter = Emitter(query.relation)
+        self.evaluations = 0
+        self._named = named
+        self._sources = sources
+        self._tells_until = until
+        self._in_step = _is_in_step(query)
+        self._group = self._find_group()
+        self._seen: dict[str | None, _Seen] = {}
+        self._contents: dict[int, tuple[Window, list[Arrival]]] = {}
+
+    @property
+    def name(self) -> str:
+        """The query's name."""
+        return self.query.name
+
+    def read(self, read: Read) -> None:
+        """One of the windows closes now: take what is in it."""
+        for name, bound in self.bounds.items():
+            if bound.position == read.position:
+                source = self._sources.materialisations[bound.scope]
+                self._seen[name] = _Seen(read.window, source.read(bound.threshold(read.window)))
+        on = self.query.streams[read.position]
+        if on in self.loose:
+            self._contents[read.position] = (read.window, self._sources.logs[on.stream].within(read.window))
+
+    def keep(self) -> None:
+        """Time goes on: hold on to what was read if an evaluation still to come may see it."""
+        if not self._in_step:
+            for seen in self._seen.values():
+                seen.graph = kept(seen.graph)
+
+    def shared(self, evaluation: Evaluation) -> tuple[int, int] | None:
+        """Which other queries it can be evaluated with, by number, and its threshold; None: with none."""
+        if self._group is None or not isinstance(self.scopes.default, Bound):
+            return None
+        seen = self._seen.get(None)
+        if seen is None or seen.window != evaluation.windows[self.scopes.default.position]:
+            return None
+        return self._group, self.scopes.default.threshold(seen.window)
+
+    def ask(self, evaluation: Evaluation) -> Answers:
+        """All answers of an evaluation."""
+        with self._sources.stages.of("evaluate"):
+            return self.choice.evaluator.evaluate(self._dataset(evaluation))
+
+    def evaluate(self, evaluation: Evaluation, known: Answers | None = None) -> Result:
+        """The answers that are due; `known` are all answers, if they have been found already."""
+        self.evaluations += 1
+        answers = self.emitter.emit(self.ask(evaluation) if known is None else known)
+        window = self._shown(evaluation)
+        return Result(
+            self.name, window.open, window.close, answers, self._until(answers), exact=evaluation.exact
+        )
+
+    def used_terms(self) -> list[Iterable[int]]:
+        """The columns of integers that what was read uses."""
+        arrivals = [arrival for _, content in self._contents.values() for arrival in content]
+        graphs = [seen.graph.live for seen in self._seen.values() if isinstance(seen.graph, PlainGraph)]
+        graphs += [graph.still for graph in self._named.values()]
+        columns = [column.tolist() for facts in graphs for column in (facts.s, facts.p, facts.o)]
+        return [*columns, [term for arrival in arrivals for term in arrival[1:]]]
+
+    def _find_group(self) -> int | None:
+        """A number that is the same for queries with the same plan over the same scope alone."""
+        evaluator = self.choice.evaluator
+        alone = isinstance(self.scopes.default, Bound) and not (self.scopes.named or self._named)
+        # Blank nodes that CONSTRUCT makes are each query's own.
+        if not alone or not isinstance(evaluator, CompiledEvaluator) or evaluator.plan.template:
+            return None
+        groups = self._sources.groups
+        return groups.setdefault((evaluator.plan, self.bounds[None].scope), len(groups))
+
+    def watched(self, graph: str | None) -> list[tuple[Pattern, ...]]:
+        """The basic graph patterns that are matched in the window of this name (None: default graph)."""
+        evaluator = self.choice.evaluator
+        if not isinstance(evaluator, CompiledEvaluator):
+            return []
+        matched = (each for each in evaluator.patterns if each.graph == graph or _is_variable(each.graph))
+        return [each.patterns for each in matched if graph is not None or not _is_variable(each.graph)]
+
+    def _dataset(self, evaluation: Evaluation) -> Dataset:
+        named = dict(self._named)
+        for name, part in self.scopes.named.items():
+            named[name] = self._graph(name, part, evaluation)
+        default = self._graph(None, self.scopes.default, evaluation)
+        return Dataset(self._sources.dictionary, default, named, frozenset(self.scopes.named))
+
+    def _graph(self, name: str | None, part: Bound | Loose | None, evaluation: Evaluation) -> Graph:
+        if isinstance(part, Loose):
+            return self._closed_from_scratch(part, evaluation)
+        if part is None:
+            return PlainGraph(self._background())
+        seen = self._seen.get(name)
+        if seen is None or seen.window != evaluation.windows[part.position]:
+            # That window closed before anything came.
+            return PlainGraph(self._sources.materialisations[part.scope].still)
+        return seen.graph
+
+    def _background(self) -> Columns:
+        return self._sources.background.closed(frozenset(self.query.default_graphs))
+
+    def _closed_from_scratch(self, part: Loose, evaluation: Evaluation) -> Graph:
+        copies = Copies()
+        for position in part.positions:
+            for time, s, p, o, graph in self._content(position, evaluation.windows[position]):
+                copies.append(CONTEXT, s, p, o, time, graph)
+        maintainer = self._sources.background.maintainer(part.graphs, "recompute")
+        maintainer.admit(copies)
+        live = visible(Columns.of(maintainer.closure(CONTEXT)), self._sources.dictionary)
+        return PlainGraph(self._sources.background.closed(part.graphs), live)
+
+    def _content(self, position: int, window: Window) -> list[Arrival]:
+        on = self.query.streams[position]
+        if isinstance(on.spec, CountWindow):
+            return self._sources.logs[on.stream].numbered(window)
+        read, content = self._contents.get(position, (None, []))
+        return content if read == window else []
+
+    def _shown(self, evaluation: Evaluation) -> Window:
+        """The window as the user's own bounds have it; of several, from the first open to the instant."""
+        windows = [
+            shown(on.spec, window) for on, window in zip(self.query.streams, evaluation.windows, strict=True)
+        ]
+        timed = [w for w, on in zip(windows, self.query.streams, strict=True) if self._moves(on.spec)]
+        if len(windows) == 1 and timed:
+            return windows[0]
+        specs = [on.spec for on in self.query.streams]
+        first = next((spec for spec in specs if self._moves(spec)), specs[0])
+        at = shown(first, Window(evaluation.at, evaluation.at)).close
+        return Window(min((window.open for window in timed), default=at), at)
+
+    def _moves(self, spec: object) -> bool:
+        return isinstance(spec, CountWindow) == (self.scopes.axis == "count")
+
+    def _until(self, answers: Answers) -> list[int | None] | None:
+        """For each answer the close at which it will be gone if nothing more arrives; None: never."""
+        bounds = list(self.bounds.values())
+        if not self._tells_until or answers.stamps is None or len(bounds) != 1 or self.loose:
+            return None  # Stamps from several scopes are on no common scale.
+        [bound] = bounds
+        spec = self.query.streams[bound.position].spec
+        return [_leaves(bound, spec, stamp) for stamp in answers.stamps]
+
+
+def _is_variable(graph: str | None) -> bool:
+    return graph is not None and graph.startswith("?")
+
+
+def _is_in_step(query: ContinuousQuery) -> bool:
+    """Whether each window is seen when it closes, and then never again."""
+    grids = {(window.spec.grid.origin, window.spec.grid.step) for window in query.streams}
+    return len(grids) == 1 and query.every_ms in (None, next(iter(grids))[1])
+
+
+def _leaves(bound: Bound, spec: Spec, stamp: int) -> int | None:
+    if stamp == FOREVER or bound.least is None:
+        return None
+    close = spec.grid.close(spec.grid.at_or_after(stamp + bound.least))
+    return shown(spec, Window(close, close)).close

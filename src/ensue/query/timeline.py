@@ -1,0 +1,257 @@
+"""One serial order over everything that happens: statements are admitted, windows close, queries answer.
+
+Each level of queries (see `levels.py`) has a schedule over time, and each stream that count windows move
+along has a schedule over its numbers. What a query constructs is admitted before the level above is
+looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ensue.errors import UsageError
+from ensue.model import DEFAULT_GRAPH, NEVER
+from ensue.query.admission import Admission
+from ensue.query.arrivals import Arrival, Arrivals
+from ensue.query.describe import describe
+from ensue.query.levels import levels
+from ensue.query.output import Result
+from ensue.query.running import RunningQuery
+from ensue.query.together import evaluate_together
+from ensue.query.tree import ContinuousQuery, Kind
+from ensue.windows.count import Numbering
+from ensue.windows.registered import Axis, On, Query
+from ensue.windows.report import Report
+from ensue.windows.schedule import Schedule
+from ensue.windows.spec import CountWindow
+
+
+class Timeline:
+    """Knows what comes next, and does it."""
+
+    def __init__(self, admission: Admission, encode: Callable[[Sequence[str]], list[int]]) -> None:
+        self._admission = admission
+        self._encode = encode
+        self._running: dict[str, RunningQuery] = {}
+        self._reports: dict[str, Report] = {}
+        self._levels: dict[str, int] = {}
+        self._by_time: list[Schedule] = []
+        self._by_count: dict[str, Schedule] = {}
+        self._numbering = Numbering()
+        self._now = self._newest = NEVER
+        self._begun = False
+        self._seen: dict[str, tuple[int, int]] = {}
+        """The first and the newest time that has arrived on each stream."""
+        self._results: list[Result] = []
+
+    @property
+    def queries(self) -> list[RunningQuery]:
+        """The queries, in order of registration."""
+        return list(self._running.values())
+
+    @property
+    def constructed(self) -> set[str]:
+        """The streams that queries construct."""
+        return {name for name, running in self._running.items() if running.query.kind is Kind.STREAM}
+
+    @property
+    def counts_construct(self) -> bool:
+        """Whether what is constructed as count windows close is read by others, as time passes."""
+        return self.depth > 1 and any(self._running[name].scopes.axis == "count" for name in self.constructed)
+
+    def add(self, running: RunningQuery, report: Report) -> int | None:
+        """Take one more query; from which instant on it is exact (see `Schedule.add`)."""
+        name = running.name
+        if name in self._running:
+            raise UsageError(f"query '{name}' is registered already", hint="give it another name")
+        every = {each.name: each.query for each in self._running.values()} | {name: running.query}
+        found = levels(every)
+        if self._begun:
+            self._check_late(running.query, found)
+        missing = self._admission.serve(running)
+        self._running[name], self._reports[name] = running, report
+        moved = found != self._levels | {name: found[name]}
+        self._levels = found
+        if not moved:
+            return self._enter(running, missing)
+        # Nothing has come yet, so everything can be put in order anew.
+        self._by_time, self._by_count = [], {}
+        return [self._enter(each, NEVER) for each in self._running.values()][-1]
+
+    def remove(self, name: str) -> RunningQuery:
+        """Forget a query."""
+        if name not in self._running:
+            known = ", ".join(self._running) or "none"
+            raise UsageError(f"no query '{name}' is registered", hint=f"registered: {known}")
+        running = self._running[name]
+        self._schedule(running).remove(name)
+        del self._running[name]
+        del self._reports[name], self._levels[name]
+        return running
+
+    def arrive(self, stream: str, time: int) -> None:
+        """A statement has arrived that will be admitted when its time has come."""
+        self._begun = True
+        first, newest = self._seen.get(stream, (time, time))
+        self._seen[stream] = (min(first, time), max(newest, time))
+        for schedule in self._by_time:
+            schedule.arrive(stream, time)
+
+    def next_stop(self, limit: int) -> int | None:
+        """The next time, up to a limit, at which admission has to pause."""
+        stops = [schedule.next_stop(limit) for schedule in self._by_time]
+        return min((stop for stop in stops if stop is not None), default=None)
+
+    def admit(self, stream: str, arrivals: Arrivals) -> None:
+        """Let statements of a stream in: in order, and up to the next stop, or late."""
+        if not len(arrivals):
+            return
+        self._admission.admit("time", stream, arrivals)
+        self._newest = max(self._newest, arrivals.times[-1])
+        for schedule in self._by_time:
+            schedule.admit(stream, arrivals.times)
+        self._count(stream, arrivals)
+
+    def retract(self, stream: str, row: Arrival, *, every: bool) -> int:
+        """Take a statement back."""
+        return self._admission.retract(stream, row, every=every)
+
+    def reach(self, time: int) -> list[Result]:
+        """Everything up to `time` has been admitted: the answers that are due, and those of counts before."""
+        for schedule in self._by_time:
+            self._stop(schedule, time, time)
+        self._now = time
+        here = {name: self._at(running) for name, running in self._running.items()}
+        self._admission.forget(self._running.values(), here)
+        return self.take()
+
+    def take(self) -> list[Result]:
+        """The answers that have come up while statements were admitted."""
+        results, self._results = self._results, []
+        return results
+
+    def is_busy(self, level: int) -> bool:
+        """Whether a query up to this level still has something due."""
+        return any(schedule.next_stop() is not None for schedule in self._by_time[: level + 1])
+
+    def end(self, stream: str) -> None:
+        """Nothing will arrive on a stream any more, though some may wait to be admitted."""
+        for schedule in self._by_time:
+            schedule.end(stream)
+
+    def end_count(self, stream: str) -> None:
+        """Nothing will be admitted on a stream any more: count windows that hold a statement fire."""
+        if stream in self._by_count:
+            schedule = self._by_count[stream]
+            schedule.end(stream)
+            while (number := schedule.next_stop()) is not None:
+                self._stop(schedule, number, self._newest)
+
+    def end_level(self, level: int) -> None:
+        """The queries of a level have nothing due any more, so what they construct has ended."""
+        for name in self.constructed:
+            if self._levels[name] == level:
+                self.end(name)
+                self.end_count(name)
+
+    @property
+    def depth(self) -> int:
+        """How many levels there are, counts included."""
+        return 1 + max(self._levels.values(), default=0)
+
+    def plan(self, strategy: str) -> dict[str, Any]:
+        """How queries are answered and what they share, as plain data."""
+        return describe(self._running.values(), self._levels, strategy)
+
+    def _at(self, running: RunningQuery) -> int:
+        """How far a query has come on its axis."""
+        if running.scopes.axis == "count":
+            return self._numbering.count(running.query.streams[0].stream)
+        return self._now
+
+    def _enter(self, running: RunningQuery, missing: int) -> int | None:
+        query = running.query
+        windows = tuple(On(on.stream, on.spec) for on in query.streams)
+        entered = Query(query.name, windows, query.every_ms, self._reports[query.name])
+        return self._schedule(running).add(entered, missing)
+
+    def _schedule(self, running: RunningQuery) -> Schedule:
+        if running.scopes.axis == "count":
+            stream = running.query.streams[0].stream
+            if stream not in self._by_count:
+                count = self._numbering.count(stream)
+                seen = {stream: (1, count)} if count else {}
+                self._by_count[stream] = _schedule("count", seen, count)
+            return self._by_count[stream]
+        while len(self._by_time) <= self._levels[running.name]:
+            self._by_time.append(_schedule("time", self._seen, self._now))
+        return self._by_time[self._levels[running.name]]
+
+    def _check_late(self, query: ContinuousQuery, found: dict[str, int]) -> None:
+        """Refuse what would change the past of a query that runs already."""
+        if any(found[name] != level for name, level in self._levels.items()):
+            what = f"the stream <{query.name}> is read already, and streams have begun"
+            raise UsageError(
+                what, hint="register a query that constructs a stream before the first statement"
+            )
+        counts = any(isinstance(on.spec, CountWindow) for on in query.streams)
+        if counts and len({on.stream for on in query.streams}) + (query.every_ms is not None) > 1:
+            what = f"query '{query.name}' looks at a count window as time passes, and streams have begun"
+            raise UsageError(what, hint="register it before the first statement")
+
+    def _count(self, stream: str, arrivals: Arrivals) -> None:
+        """Number statements, and stop wherever a count window closes."""
+        numbers = self._numbering.take(stream, len(arrivals))
+        schedule = self._by_count.get(stream)
+        if schedule is None:
+            self._admission.reach("count", stream, numbers[-1])
+            return
+        numbered = arrivals.at(numbers)
+        schedule.arrive(stream, numbers[0])
+        schedule.arrive(stream, numbers[-1])
+        done = 0
+        while done < len(numbered):
+            stop = schedule.next_stop(numbers[-1])
+            end = len(numbered) if stop is None else stop - numbers.start + 1
+            self._admission.admit("count", stream, numbered[done:end])
+            schedule.admit(stream, numbers[done:end])
+            self._stop(schedule, numbers[end - 1], arrivals.times[end - 1])
+            done = end
+
+    def _stop(self, schedule: Schedule, at: int, time: int) -> None:
+        """Read the windows that close at a point of a schedule's axis, then answer what is due."""
+        stop = schedule.reach(at)
+        readers = {read.query: self._running[read.query] for read in stop.reads}
+        for read in stop.reads:
+            readers[read.query].read(read)
+        results = evaluate_together((self._running[due.query], due) for due in stop.reports)
+        for running in readers.values():
+            running.keep()
+        self._results += results
+        for result in results:
+            self._pass_on(result, time)
+
+    def _pass_on(self, result: Result, time: int) -> None:
+        """Admit what a query constructs to the queries that read it as a stream."""
+        if self._running[result.query].query.kind is not Kind.STREAM:
+            return
+        count = len(result.answers.rows)
+        if not count:
+            return
+        # A triple has no part without a value: the answers of CONSTRUCT are made so.
+        columns = ([term or "" for term in column] for column in zip(*result.answers.rows, strict=True))
+        s, p, o = map(self._encode, columns)
+        self.arrive(result.query, time)
+        self.admit(result.query, Arrivals([time] * count, s, p, o, [DEFAULT_GRAPH] * count))
+
+
+def _schedule(axis: Axis, seen: Mapping[str, tuple[int, int]], now: int) -> Schedule:
+    """A schedule that knows what has come before it was there."""
+    made = Schedule(axis)
+    for stream, (first, newest) in seen.items():
+        made.arrive(stream, first)
+        made.arrive(stream, newest)
+    if now > NEVER:
+        made.reach(now)
+    return made

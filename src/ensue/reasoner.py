@@ -1,0 +1,357 @@
+"""The in-process engine: streams in, answers out.
+
+The flow, from top to bottom of this file: `register` finds out which scopes a query reads and who keeps
+them closed; `push` lets statements in through the gate into the buffer, which restores their order;
+`advance` moves time, and the engine goes from stop to stop: admit up to the stop, read the windows that
+close there, evaluate the queries that are due, and forget what no window will hold any more.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from os import PathLike
+from typing import Any, NamedTuple
+
+from ensue.dictionary import Dictionary
+from ensue.errors import UsageError, did_you_mean
+from ensue.files import FilePath
+from ensue.graphs import Graphs
+from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER
+from ensue.query.admission import Admission
+from ensue.query.algebra import uses_timestamps
+from ensue.query.arrivals import Arrivals
+from ensue.query.background import Background
+from ensue.query.choose import choose_evaluator
+from ensue.query.intake import Intake, Retraction, Statement
+from ensue.query.language import parse_query
+from ensue.query.output import Result
+from ensue.query.running import RunningQuery, Sources
+from ensue.query.scopes import find_scopes
+from ensue.query.timeline import Timeline
+from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
+from ensue.rules.load import load_rules
+from ensue.rules.tree import RuleSet
+from ensue.streamfile import Timed
+from ensue.windows.frontier import Clock, Disorder
+from ensue.windows.report import Report
+from ensue.windows.spec import Bounds, CountWindow, Grid, Landmark, TimeWindow
+
+MAX_PENDING = 1_000_000
+"""How many statements may wait for their time before `push` refuses more."""
+
+
+class Registration(NamedTuple):
+    """A registered query, and from which instant on its answers are exact (None: never or unknown)."""
+
+    name: str
+    exact_from: int | None
+
+
+class Reasoner:
+    """Keeps streams closed under rules, over background, and answers continuous queries.
+
+    >>> r = Reasoner(rules="transitive-isin")
+    >>> q = r.register('''
+    ...     REGISTER QUERY where AS SELECT ?x
+    ...     FROM STREAM <urn:positions> [RANGE 10s STEP 5s]
+    ...     WHERE { ?x <http://example.org/isIn> <urn:berlin> }''')
+    >>> isin = "<http://example.org/isIn>"
+    >>> r.push("urn:positions", [(1000, "<urn:train>", isin, "<urn:station>")])
+    >>> r.push("urn:positions", [(4000, "<urn:station>", isin, "<urn:berlin>")])
+    >>> for result in r.advance(to=5000):
+    ...     print(result.query, result.open, result.close, sorted(result.answers.rows))
+    where -5000 5000 [('<urn:station>',), ('<urn:train>',)]
+    """
+
+    def __init__(
+        self,
+        rules: str | FilePath | RuleSet | Iterable[str | FilePath] = (),
+        background: Iterable[FilePath] = (),
+        strategy: str = "auto",
+        *,
+        evaluator: str = "auto",
+        graphs: Mapping[str, FilePath] | None = None,
+        allow: Iterable[FilePath] = (),
+        disorder: Disorder | Mapping[str, Disorder] | None = None,
+        t0: int = 0,
+        bounds: Bounds = "(]",
+        report: Report | None = None,
+        until: bool = False,
+        max_pending: int = MAX_PENDING,
+        clock: Clock | None = None,
+    ) -> None:
+        """`graphs` says which file the IRI of a FROM is, `allow` from where else FROM may read files.
+
+        `disorder` is what is allowed of the streams, all or by name. `t0` and `bounds` hold for the
+        time windows of all queries, `report` unless `register` says otherwise. `until`: results say
+        when each answer will leave if nothing more arrives, where that can be told. `clock` says what
+        time it is, in ms: for streams that may be idle, and for statements without a time.
+        """
+        self.dictionary = Dictionary()
+        self.strategy = "expiration" if strategy == "auto" else strategy
+        self._evaluator = evaluator
+        self._background = Background(
+            _rule_set(rules), self.dictionary, background, Graphs(graphs, allow), self.strategy
+        )
+        self._t0, self._bounds, self._report = t0, bounds, report or Report()
+        self._until = until
+        self._intake = Intake(disorder, max_pending, clock)
+        self._sources = Sources(self.dictionary, self._background)
+        self._admission = Admission(self._sources)
+        self._timeline = Timeline(self._admission, self.dictionary.encode_all)
+        self._streams: dict[str, list[WindowSpec]] = {}
+        self._ready: deque[Result] = deque()
+        self.answers = 0
+
+    # -- queries -----------------------------------------------------------------------------------
+
+    def register(
+        self, query: str | ContinuousQuery, *, file: str = "<text>", report: Report | None = None
+    ) -> Registration:
+        """Answer one more query from now on. It keeps what others hold of its streams already."""
+        parsed = parse_query(query, file) if isinstance(query, str) else query
+        parsed = self._with_options(parsed)
+        running = self._prepare(parsed)
+        exact_from = self._timeline.add(running, report or self._report)
+        for on in parsed.streams:
+            self._follow(on.stream).append(on.spec)
+        if parsed.kind is Kind.STREAM and parsed.name in self._streams:
+            self._intake.forget(parsed.name)  # Nobody has to wait for what is made here.
+        return Registration(parsed.name, exact_from)
+
+    def remove(self, name: str) -> None:
+        """Answer a query no more, and forget what only that query needed."""
+        running = self._timeline.remove(name)
+        self._admission.drop_unused(self._timeline.queries)
+        if running.query.kind is Kind.STREAM and name in self._streams:
+            self._intake.follow(name)
+        for on in running.query.streams:
+            self._streams[on.stream].remove(on.spec)
+            if not self._streams[on.stream]:
+                del self._streams[on.stream]
+                if on.stream not in self._timeline.constructed:
+                    self._intake.forget(on.stream)
+
+    @property
+    def streams(self) -> list[str]:
+        """The streams that statements are to be pushed to."""
+        made = self._timeline.constructed
+        return [name for name in self._streams if name not in made]
+
+    @property
+    def queries(self) -> list[ContinuousQuery]:
+        """The registered queries, in order of registration."""
+        return [running.query for running in self._timeline.queries]
+
+    def _with_options(self, query: ContinuousQuery) -> ContinuousQuery:
+        """The query with the reasoner's t0 and bounds in its windows."""
+        streams = tuple(
+            replace(on, spec=replace(on.spec, t0=self._t0, bounds=self._bounds))
+            if isinstance(on.spec, TimeWindow | Landmark)
+            else on
+            for on in query.streams
+        )
+        return replace(query, streams=streams)
+
+    def _prepare(self, query: ContinuousQuery) -> RunningQuery:
+        self._background.check([*query.default_graphs, *query.named_graphs])
+        choice = choose_evaluator(query, self.dictionary, self._evaluator)
+        stamped = self.strategy != "dred"
+        scopes = find_scopes(query, alone=not stamped, timestamps=uses_timestamps(query))
+        named = {iri: self._background.named(iri) for iri in query.named_graphs}
+        return RunningQuery(query, scopes, choice, named, self._sources, until=self._until and stamped)
+
+    def _follow(self, stream: str) -> list[WindowSpec]:
+        if stream not in self._streams:
+            self._streams[stream] = []
+            if stream not in self._timeline.constructed:
+                self._intake.follow(stream)
+        return self._streams[stream]
+
+    # -- streams -----------------------------------------------------------------------------------
+
+    def push(self, stream: str, statements: Iterable[Statement]) -> None:
+        """Let statements in, in any order that the stream's disorder allows.
+
+        They wait for their time; where more wait than `max_pending`, none of these is taken and
+        BufferFullError raised: `advance` first. Blank node labels mean the same in every call.
+        """
+        self.feed(stream, [self._intake.timed(statement) for statement in statements])
+
+    def feed(self, stream: str, batch: Sequence[Timed]) -> None:
+        """Like `push`, for terms that are canonical text already, as `read_stream` gives them."""
+        with self._sources.stages.of("feed"):
+            grids = self._windows_over(stream)
+            self._intake.put(stream, batch, grids, self._timeline.arrive, self._catch_up)
+
+    def _catch_up(self) -> None:
+        """Read the windows that have closed, before something late is let in that they must not hold."""
+        self._ready.extend(self._run())
+
+    def retract(self, stream: str, statements: Iterable[Statement], *, every: bool = False) -> None:
+        """Take back the newest copy (or `every` copy) of each statement, at the time that is given."""
+        self._windows_over(stream)
+        for statement in statements:
+            self._intake.put_retraction(stream, self._intake.timed(statement), every=every)
+
+    def heartbeat(self, stream: str, time: int) -> None:
+        """Nothing at or below `time` will follow on a stream, whether or not anything has come."""
+        self._windows_over(stream)
+        self._intake.heartbeat(stream, time)
+
+    def advance(self, to: int | None = None) -> Iterator[Result]:
+        """The results of every window that has closed: by what came, or because it is `to` now.
+
+        `to` promises that nothing at or below it will follow on any stream. What is not consumed of
+        the results comes first the next time.
+        """
+        if to is not None:
+            self._intake.heartbeat(None, to)
+        return self._results()
+
+    def end(self, stream: str | None = None) -> Iterator[Result]:
+        """Nothing will follow on a stream (None: on any). Once all have ended, what they hold fires."""
+        for name in [stream] if stream is not None else self.streams:
+            self._windows_over(name)
+            self._intake.end(name)
+            self._timeline.end(name)
+        return self._results()
+
+    def _windows_over(self, stream: str) -> list[Grid]:
+        """The time windows over a stream, which statements can be pushed to."""
+        if stream in self._timeline.constructed:
+            what, hint = f"<{stream}> is what a query constructs", "push to the streams that it reads"
+            raise UsageError(what, hint=hint)
+        if stream not in self._streams:
+            hint = did_you_mean(stream, self._streams) or f"streams: {', '.join(self._streams) or 'none'}"
+            raise UsageError(f"no query reads the stream <{stream}>", hint=hint)
+        return [spec.grid for spec in self._streams[stream] if not isinstance(spec, CountWindow)]
+
+    # -- from stop to stop -------------------------------------------------------------------------
+
+    def _results(self) -> Iterator[Result]:
+        while self._ready:
+            yield self._ready.popleft()
+        yield from self._run()
+
+    def _run(self) -> Iterator[Result]:
+        """Go from stop to stop, as far as the frontier has come."""
+        limit = self._intake.time
+        if limit == FOREVER:
+            yield from self._finish()
+            return
+        while (time := self._next_stop(limit)) is not None:
+            yield from self._stop(time)
+        if limit > NEVER:
+            yield from self._stop(limit)
+
+    def _finish(self) -> Iterator[Result]:
+        """All streams have ended: level by level, until nothing is due any more."""
+        self._end_counts()
+        for level in range(self._timeline.depth):
+            while self._timeline.is_busy(level) or len(self._intake):
+                # Levels above go on no further than there is something for this one.
+                limit = FOREVER if self._timeline.is_busy(level) else self._intake.newest
+                time = self._next_stop(limit)
+                if time is not None:
+                    yield from self._stop(time)
+                else:
+                    self._admit(limit)
+            self._timeline.end_level(level)
+        yield from self._timeline.take()
+
+    def _next_stop(self, limit: int) -> int | None:
+        """The next stop. Where counting can bring one about, what comes before it is admitted first."""
+        while self._timeline.counts_construct:
+            stop = self._timeline.next_stop(limit)
+            if len(self._intake) == 0 or self._intake.earliest > (limit if stop is None else stop):
+                break
+            self._admit(self._intake.earliest)
+        return self._timeline.next_stop(limit)
+
+    def _stop(self, time: int) -> list[Result]:
+        self._admit(time)
+        results = self._timeline.reach(time)
+        self._sweep()
+        self.answers += sum(len(result.answers.rows) for result in results)
+        return results
+
+    def _admit(self, time: int) -> None:
+        """Let in what has waited for a time up to this one, in order."""
+        with self._sources.stages.of("admit"):
+            for stream, released in self._intake.release(time):
+                if isinstance(released[0], Retraction):
+                    self._retract(stream, released)
+                else:
+                    self._timeline.admit(stream, self._encoded(released))
+            self._end_counts()
+
+    def _end_counts(self) -> None:
+        for stream in self._intake.over():
+            self._timeline.end_count(stream)
+
+    def _encoded(self, statements: list[Timed]) -> Arrivals:
+        times, *terms, names = zip(*statements, strict=True)
+        s, p, o = map(self.dictionary.encode_all, terms)
+        graphs = [DEFAULT_GRAPH] * len(times)
+        if any(names):
+            graphs = [self.dictionary.encode(name) if name else DEFAULT_GRAPH for name in names]
+        return Arrivals(times, s, p, o, graphs)
+
+    def _retract(self, stream: str, retractions: list[Retraction]) -> None:
+        for statement, every in retractions:
+            [arrival] = self._encoded([statement])
+            self._timeline.retract(stream, arrival, every=every)
+
+    def _sweep(self) -> None:
+        """Give back the integers of terms that nothing uses any more."""
+        if self.dictionary.wants_sweep:
+            with self._sources.stages.of("sweep"):
+                used = [*self._background.used_terms(), *self._admission.used_terms()]
+                for running in self._timeline.queries:
+                    used += running.used_terms()
+                self.dictionary.sweep(used)
+
+    # -- what it does ------------------------------------------------------------------------------
+
+    def plan(self) -> dict[str, Any]:
+        """How queries are answered and what they share, as plain data: what `ensue explain` shows."""
+        rules = self._background.rules
+        return {
+            "rules": rules.name,
+            "rule_count": len(rules.rules),
+            "background": len(self._background),
+            **self._timeline.plan(self.strategy),
+        }
+
+    def metrics(self) -> dict[str, Any]:
+        """Counters, for machines: what came, what is held, what was answered, how long it took.
+
+        Looks at all that is held: for now and then, not for every step.
+        """
+        streams = {name: asdict(self._intake.counters(name)) for name in self._streams}
+        held = [source.statistics() for source in self._sources.materialisations.values()]
+        return {
+            "streams": streams,
+            "admitted": sum(each["admitted"] for each in streams.values()),
+            "late": sum(self._intake.counters(name).late for name in self._streams),
+            "waiting": len(self._intake),
+            "facts": sum(each.get("facts", 0) for each in held),
+            "derived": sum(source.derived() for source in self._sources.materialisations.values()),
+            "derivations": sum(each.get("derivations", 0) for each in held),
+            "probes": sum(each.get("probes", 0) for each in held),
+            "background": len(self._background),
+            "scopes": len(held),
+            "terms": len(self.dictionary),
+            "windows": sum(running.evaluations for running in self._timeline.queries),
+            "answers": self.answers,
+            "seconds": self._sources.stages.seconds(),
+        }
+
+
+def _rule_set(rules: str | FilePath | RuleSet | Iterable[str | FilePath]) -> RuleSet:
+    if isinstance(rules, RuleSet):
+        return rules
+    return load_rules(*([rules] if isinstance(rules, str | PathLike) else rules))

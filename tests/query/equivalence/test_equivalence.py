@@ -1,0 +1,94 @@
+"""Whole continuous queries answer as the definition says, on every strategy and with both evaluators.
+
+ENSUE_SEED sets the first seed (the cases follow from it), ENSUE_CASES how many there are. Each case runs on
+every strategy, half of them with the one evaluator and half with the other, in turn; with ENSUE_ALL=1 it
+runs on every combination.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+
+import pytest
+from query.equivalence.cases import make_case
+from query.equivalence.distribution import features, summary
+from query.equivalence.reference import expected
+from query.equivalence.replay import EVALUATORS, STRATEGIES, compare
+from query.equivalence.shrink import report
+
+SEED = int(os.environ.get("ENSUE_SEED", "1"))
+ALL = os.environ.get("ENSUE_ALL") == "1"
+CHUNKS = 20
+CASES_EACH = -(-int(os.environ.get("ENSUE_CASES", "1000")) // CHUNKS)
+
+SELDOM = 40
+"""Everything that queries can have must be in one case of so many, at least."""
+
+
+def combinations(seed):
+    """The strategies, and with which evaluator each is due."""
+    for number, strategy in enumerate(STRATEGIES):
+        for turn, evaluator in enumerate(EVALUATORS):
+            if ALL or (seed + number) % len(EVALUATORS) == turn:
+                yield strategy, evaluator
+
+
+@pytest.fixture
+def tally(tmp_path_factory, worker_id):
+    """A folder that all workers of this run share."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "whole-queries"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_queries_answer_as_the_definition_says(chunk, tally, capsys):
+    first = SEED + chunk * CASES_EACH
+    measured = []
+    for case in map(make_case, range(first, first + CASES_EACH)):
+        lines = expected(case)
+        measured.append(features(case, lines))
+        for strategy, evaluator in combinations(case.seed):
+            difference = compare(case, strategy, evaluator, lines)
+            if difference is not None:
+                pytest.fail(report(case, strategy, evaluator, difference), pytrace=False)
+    (tally / f"{chunk}.tmp").write_bytes(pickle.dumps(measured))
+    (tally / f"{chunk}.tmp").rename(tally / f"{chunk}.features")
+    _conclude(tally, capsys)
+
+
+def _conclude(tally, capsys):
+    """Whichever chunk finds that all have been measured speaks for the run, once."""
+    found = list(tally.glob("*.features"))
+    if len(found) < CHUNKS:
+        return
+    try:
+        (tally / "said").touch(exist_ok=False)
+    except FileExistsError:
+        return
+    measured = [case for path in found for case in pickle.loads(path.read_bytes())]
+    with capsys.disabled():
+        # The workers of xdist share the terminal's standard error and nothing else.
+        print(f"\n{summary(measured)}\n  first seed {SEED} (ENSUE_SEED)", file=sys.stderr, flush=True)
+    evaluations = sum(case.evaluations for case in measured)
+    assert sum(case.with_answers for case in measured) >= evaluations / 2
+    assert sum(case.with_derived for case in measured) >= evaluations / 3
+    seldom = [
+        name for name in COMMON if SELDOM * sum(name in case.names for case in measured) < len(measured)
+    ]
+    assert not seldom
+
+
+COMMON = (
+    *("sliding windows", "tumbling windows", "windows with gaps", "count windows"),
+    *("count windows looked at as time passes", "named windows", "windows in the default graph"),
+    *("different ranges", "different steps", "EVERY unlike STEP", "FROM", "FROM NAMED", "background"),
+    *("late statements admitted", "late statements dropped", "disorder within the bound"),
+    *("bounds [)", "t0", "several queries", "queries that share a scope", "offsets", "registered in mid-run"),
+    *("a constructed stream is read", "RSTREAM", "ISTREAM with a difference", "DSTREAM with a difference"),
+    *("answers that came because something left", "answers that left by expiry", "derived facts"),
+    *("SELECT queries", "CONSTRUCT queries", "ASK queries", "compiled evaluator", "oxigraph evaluator"),
+)
