@@ -152,7 +152,7 @@ def test_a_table_is_a_mapping_that_keeps_the_larger_stamp(seed):
     """Few keys, so that they come back; many at once, so that the table grows and its slots shift."""
     random, dictionary = Random(seed), Dictionary()
     p, *terms = [dictionary.encode(f"<urn:{k}>") for k in range(40)]
-    table, model = AnswerTable(watched_rule([("x", p, "y")])[0]), {}
+    table, model = AnswerTable(watched_rule((("x", p, "y"),))[0]), {}
     for _ in range(60):
         keys = [(1, random.choice(terms), random.choice(terms)) for _ in range(random.randrange(1, 120))]
         stamps = [random.randrange(100) for _ in keys]
