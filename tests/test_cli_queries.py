@@ -164,10 +164,12 @@ def test_explain_says_why_a_window_is_closed_from_scratch(tmp_path, capsys):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_ctrl_c_keeps_what_was_written(job, tmp_path):
+def test_ctrl_c_keeps_what_was_written(job, tmp_path, heeding_interrupts):
     os.mkfifo(tmp_path / "live.tsv")
     words = [job[0], "--stream", f"{IRI}={tmp_path / 'live.tsv'}", "--output", str(tmp_path / "out.jsonl")]
-    process = subprocess.Popen([sys.executable, "-m", "ensue", "run", *words], stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ensue", "run", *words], stderr=subprocess.PIPE, **heeding_interrupts
+    )
     with open(tmp_path / "live.tsv", "w") as stream:
         for second in range(40_000):  # More than is read at once.
             stream.write(LINE.format(1000 * second, f"a{second}", "b"))

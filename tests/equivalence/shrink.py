@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from .cases import Admit, Case, Copy, Learn, Operation, Step
 
-MOST_ATTEMPTS = 600
 
-
-def shrink(case: Case, fails: Callable[[Case], bool]) -> Case:
-    """The smallest failing case that leaving things out one by one leads to."""
-    attempts = 0
-    smaller: Case | None = case
-    while smaller is not None:
-        case, smaller = smaller, None
-        for candidate in _smaller(case):
-            attempts += 1
-            if attempts > MOST_ATTEMPTS:
-                return case
-            if fails(candidate):
-                smaller = candidate
-                break
-    return case
-
-
-def _smaller(case: Case) -> Iterator[Case]:
+def smaller(case: Case) -> Iterator[Case]:
     """The case with one thing left out: the large things first."""
     for number, step in enumerate(case.steps):
         rest = case.steps[number + 1 :]

@@ -6,17 +6,16 @@ ENSUE_SEED sets the first seed (the cases follow from it), ENSUE_CASES how many 
 from __future__ import annotations
 
 import os
-import pickle
-import sys
 
 import pytest
+from random_cases import conclude, keep, shrink
 
 from ensue.maintain import STRATEGIES
 
 from .cases import make_case
 from .distribution import features, summary
 from .replay import compare, expected
-from .shrink import render, shrink
+from .shrink import render, smaller
 
 SEED = int(os.environ.get("ENSUE_SEED", "1"))
 CHUNKS = 20
@@ -41,8 +40,7 @@ def test_maintainers_agree_with_recomputation(chunk, tally, capsys):
     cases = [make_case(seed) for seed in range(first, first + CASES_EACH)]
     answers = [expected(case) for case in cases]
     measured = [features(case, answer) for case, answer in zip(cases, answers, strict=True)]
-    (tally / f"{chunk}.tmp").write_bytes(pickle.dumps(measured))
-    (tally / f"{chunk}.tmp").rename(tally / f"{chunk}.features")
+    keep(tally, chunk, measured)
     for case, answer in zip(cases, answers, strict=True):
         for strategy in STRATEGIES:
             due = case.seed % EVERY.get(strategy, 1) == 0
@@ -54,24 +52,16 @@ def test_maintainers_agree_with_recomputation(chunk, tally, capsys):
 
 def _conclude(tally, capsys):
     """Whichever chunk finds that all have been measured speaks for the run, once."""
-    found = list(tally.glob("*.features"))
-    if len(found) < CHUNKS:
+    measured = conclude(tally, CHUNKS, capsys, lambda cases: f"{summary(cases)}\n  first seed {SEED}")
+    if measured is None:
         return
-    try:
-        (tally / "said").touch(exist_ok=False)
-    except FileExistsError:
-        return
-    measured = [case for path in found for case in pickle.loads(path.read_bytes())]
-    with capsys.disabled():
-        # The workers of xdist share the terminal's standard error and nothing else.
-        print(f"\n{summary(measured)}\n  first seed {SEED} (ENSUE_SEED)", file=sys.stderr, flush=True)
     assert len(measured) == CHUNKS * CASES_EACH
     assert sum(case.deep or case.recursive for case in measured) >= len(measured) / 2
     assert sum(case.competing_derivations for case in measured) >= len(measured) / 5
 
 
 def _report(case, strategy, difference):
-    small = shrink(case, lambda candidate: compare(candidate, strategy) is not None)
+    small = shrink(case, lambda candidate: compare(candidate, strategy) is not None, smaller)
     return "\n".join(
         [
             f"case {case.seed}: {difference}",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from random_cases import shrink
+
 from .cases import Retract, make_case
-from .shrink import render, shrink
+from .shrink import render, smaller
 
 
 def _retracts(case):
@@ -12,7 +14,7 @@ def _retracts(case):
 
 def test_a_case_shrinks_to_what_makes_it_fail():
     case = next(case for case in map(make_case, range(100)) if _retracts(case) and len(case.steps) > 4)
-    small = shrink(case, _retracts)
+    small = shrink(case, _retracts, smaller)
     assert _retracts(small)
     assert len(small.steps) == 1
     assert len(small.steps[0].operations) == len(small.steps[0].operations[0].copies) == 1
@@ -20,7 +22,8 @@ def test_a_case_shrinks_to_what_makes_it_fail():
 
 
 def test_a_case_can_be_read():
-    text = render(shrink(make_case(1), lambda case: len(case.rules.rules) > 0 and len(case.steps) > 1))
+    small = shrink(make_case(1), lambda case: len(case.rules.rules) > 0 and len(case.steps) > 1, smaller)
+    text = render(small)
     lines = text.splitlines()
     assert lines[0].startswith("[r")
     assert [line for line in lines if line.startswith("step")] == ["step 0", "step 1"]

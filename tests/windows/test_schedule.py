@@ -267,7 +267,7 @@ def register_midway(engine, query, arrivals, cut):
             held, now = min(map(engine.schedule.keep_after, STREAMS)), engine.schedule._now
             engine.log = [copy for copy in engine.log if copy.time > held]
             engine.queries[query.name] = query
-            said = engine.schedule.add(query, held), held, now
+            said = engine.schedule.add(query, [held] * len(query.windows)), held, now
     engine.end()
     return said
 
@@ -320,13 +320,13 @@ def test_where_a_new_query_becomes_exact():
         schedule.admit("s", [time])
         if schedule.next_stop(time) is not None:
             schedule.reach(time)
-    assert schedule.add(over(TimeWindow(10, 5), "ten"), held=10) == 20
-    assert schedule.add(over(TimeWindow(12, 5), "twelve"), held=10) == 25
-    assert schedule.add(over(TimeWindow(12, 5), "all is held"), held=0) == 20
-    assert schedule.add(over(Landmark(0, 5), "landmark"), held=10) is None
-    assert schedule.add(over(Landmark(10, 5), "young landmark"), held=10) == 20
-    assert schedule.add(over(CountWindow(3, 1), "count", every_ms=5), held=10) is None
-    assert schedule.add(Query("other", (On("t", TimeWindow(12, 5)),)), held=10) == NEVER
+    assert schedule.add(over(TimeWindow(10, 5), "ten"), missing=[10]) == 20
+    assert schedule.add(over(TimeWindow(12, 5), "twelve"), missing=[10]) == 25
+    assert schedule.add(over(TimeWindow(12, 5), "all is held"), missing=[0]) == 20
+    assert schedule.add(over(Landmark(0, 5), "landmark"), missing=[10]) is None
+    assert schedule.add(over(Landmark(10, 5), "young landmark"), missing=[10]) == 20
+    assert schedule.add(over(CountWindow(3, 1), "count", every_ms=5), missing=[10]) is None
+    assert schedule.add(Query("other", (On("t", TimeWindow(12, 5)),)), missing=[10]) == NEVER
     schedule.arrive("s", 21)
     stop = schedule.reach(20)
     exact = {evaluation.query: evaluation.exact for evaluation in stop.reports}

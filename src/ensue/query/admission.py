@@ -29,16 +29,16 @@ class Admission:
         """For each scope who reads it, and through which window; the longest of each movement."""
         self._offsets: dict[str, list[tuple[Scope, Materialisation]]] = {}
 
-    def serve(self, running: RunningQuery) -> int:
-        """Keep what a query reads from now on; the threshold at or below which some of it is missing."""
-        missing = [NEVER]
+    def serve(self, running: RunningQuery) -> list[int]:
+        """Keep what a query reads from now on; for each window the time up to which some is missing."""
+        streams = running.query.streams
+        missing = {on: self._log(on.stream) for on in running.loose}
         for name, bound in running.bounds.items():
             source = self._materialisation(bound.scope)
             self._reads(running, bound)
             source.watch(running.watched(name))
-            missing += [source.held - offset for _, offset in bound.scope.offsets if source.held != NEVER]
-        missing += [self._log(on.stream) for on in running.loose]
-        return max(missing)
+            missing |= {on: source.missing(on.stream) for on in streams if on.name == name}
+        return [missing[on] for on in streams]
 
     def drop_unused(self, queries: Sequence[RunningQuery]) -> None:
         """Forget what no query reads any more."""
@@ -105,11 +105,10 @@ class Admission:
     def _materialisation(self, scope: Scope) -> Materialisation:
         known = self._sources.materialisations
         if scope not in known:
-            newest = [self._newest.get((scope.axis, s), NEVER) for s, _ in scope.offsets]
-            missing = [time + o for time, (_, o) in zip(newest, scope.offsets, strict=True) if time != NEVER]
+            missing = {stream: self._newest.get((scope.axis, stream), NEVER) for stream in scope.streams}
             maintainer = self._sources.background.maintainer(scope.graphs)
             known[scope] = Materialisation(
-                scope, self._sources.dictionary, maintainer, self._sources.stages, max(missing, default=NEVER)
+                scope, self._sources.dictionary, maintainer, self._sources.stages, missing
             )
             self._index()
         return known[scope]
@@ -125,9 +124,8 @@ class Admission:
     def _log(self, stream: str) -> int:
         """Keep a log of a stream; the time up to which it is missing some."""
         if stream not in self._sources.logs:
-            self._sources.logs[stream] = StreamLog()
-            return self._newest.get(("time", stream), NEVER)
-        return NEVER
+            self._sources.logs[stream] = StreamLog(self._newest.get(("time", stream), NEVER))
+        return self._sources.logs[stream].missing
 
     def _index(self) -> None:
         self._offsets = {}

@@ -26,7 +26,9 @@ class StreamLog:
     1
     """
 
-    def __init__(self) -> None:
+    def __init__(self, missing: int = NEVER) -> None:
+        self.missing = missing
+        """The time up to which some of the stream is not here."""
         self._arrivals: list[Arrival] = []
         self._dropped = 0
 
@@ -61,6 +63,7 @@ class StreamLog:
             if self._arrivals[count][0] > before_time:
                 break
             count += 1
+        self.missing = max([self.missing, *(arrival[0] for arrival in self._arrivals[:count])])
         del self._arrivals[:count]
         self._dropped += count
 

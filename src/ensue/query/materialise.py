@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, runtime_checkable
@@ -39,16 +39,16 @@ class Materialisation:
         dictionary: Dictionary,
         maintainer: Maintainer,
         stages: Stages,
-        missing: int = NEVER,
+        missing: Mapping[str, int] | None = None,
     ) -> None:
-        """What has a stamp at or below `missing` came before this was there."""
+        """`missing` says up to which time (or number) each stream was admitted before this was there."""
         self._stages = stages
         self.scope = scope
         self.maintainer = maintainer
         # Asked once: to look at a protocol's methods takes long.
         self._watching = maintainer if isinstance(maintainer, Watching) else None
         self._dictionary = dictionary
-        self._missing = missing
+        self._missing = missing or {}
         self._offsets = dict(scope.offsets)
         self._threshold = NEVER
         self._still: Columns | None = None
@@ -59,10 +59,10 @@ class Materialisation:
             for each in patterns:
                 self._watching.watch(each)
 
-    @property
-    def held(self) -> int:
-        """The threshold of retention: what has a stamp at or below it may be gone."""
-        return max(self._threshold, self._missing)
+    def missing(self, stream: str) -> int:
+        """The time (or number) of a stream at or below which some of it may be gone, or was never here."""
+        gone = NEVER if self._threshold == NEVER else self._threshold - self._offsets[stream]
+        return max(gone, self._missing.get(stream, NEVER))
 
     def admit(self, stream: str, arrivals: Arrivals) -> None:
         """Let statements of one of the scope's streams in."""

@@ -77,7 +77,7 @@ class Timeline:
             return self._enter(running, missing)
         # Nothing has come yet, so everything can be put in order anew.
         self._by_time, self._by_count = [], {}
-        return [self._enter(each, NEVER) for each in self._running.values()][-1]
+        return [self._enter(each, [NEVER] * len(each.query.streams)) for each in self.queries][-1]
 
     def remove(self, name: str) -> RunningQuery:
         """Forget a query."""
@@ -170,7 +170,7 @@ class Timeline:
             return self._numbering.count(running.query.streams[0].stream)
         return self._now
 
-    def _enter(self, running: RunningQuery, missing: int) -> int | None:
+    def _enter(self, running: RunningQuery, missing: Sequence[int]) -> int | None:
         query = running.query
         windows = tuple(On(on.stream, on.spec) for on in query.streams)
         entered = Query(query.name, windows, query.every_ms, self._reports[query.name])

@@ -6,7 +6,7 @@ has gone; `schedule.py` puts the queries in one order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -152,13 +152,14 @@ class Registered:
         grids = (grid for position, grid in self._moving.items() if self._streams[position] is stream)
         return min([now, *(grid.window(grid.after(now)).open for grid in grids)])
 
-    def find_exact(self, held: int) -> int | None:
+    def find_exact(self, missing: Sequence[int]) -> int | None:
         """From which instant on every window is held whole; see `Schedule.add`."""
         closes: list[int] = []
         for position, stream in enumerate(self._streams):
             if stream.first > self._added_at:
                 continue  # Nothing of it has been admitted, so nothing of it can be gone.
-            close = self._whole_from(position, held if held >= stream.first else NEVER)
+            held = missing[position] if missing[position] >= stream.first else NEVER
+            close = self._whole_from(position, held)
             if close is None:
                 return None
             closes.append(close)

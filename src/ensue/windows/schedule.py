@@ -79,10 +79,10 @@ class Schedule:
         # What comes next of each query, kept: few events change it, and to ask them all is dear.
         self._ahead: dict[str, Ahead] = {}
 
-    def add(self, query: Query, held: int = NEVER) -> int | None:
+    def add(self, query: Query, missing: Sequence[int] | None = None) -> int | None:
         """Register a query; say from which instant on it is exact.
 
-        `held` is the threshold of retention: what is at or below it may be gone. NEVER as the answer
+        `missing` says for each window up to which time its stream may not be held. NEVER as the answer
         means from the start; None means never (a landmark that opened before what is held) or that it
         cannot be told (a count window on the time axis). Windows that closed before are not seen.
         """
@@ -91,7 +91,7 @@ class Schedule:
         streams = [self._stream(on.stream) for on in query.windows]
         # At the newest time admitted more may come, and nothing beyond it has: a close there is readable.
         registered = Registered(query, self._axis, streams, max(self._now, self._admitted_to - 1))
-        registered.exact_from = registered.find_exact(held)
+        registered.exact_from = registered.find_exact(missing or [NEVER] * len(query.windows))
         self._queries[query.name] = registered
         self._look(registered)
         return registered.exact_from

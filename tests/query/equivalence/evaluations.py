@@ -84,14 +84,8 @@ class Runs:
         return Window(close - on.spec.size, close)
 
     def is_whole(self, windows: tuple[Window, ...]) -> bool:
-        """Whether nothing of these windows can have been gone when the query was registered.
-
-        One threshold tells what is missing of all streams, so where ranges in the default graph differ
-        the engine is sure of it only that much later.
-        """
-        ranges = [self._specs[k].range_ms for k in self.moving if self.windows[k].name is None]
-        slack = max(ranges, default=0) - min(ranges, default=0)
-        return all(window.open >= self.since + slack for window in windows)
+        """Whether nothing of these windows can have been gone when the query was registered."""
+        return all(window.open >= self.since for window in windows)
 
     def _is_due(self, at: int) -> bool:
         """Whether the query is evaluated at an instant: something came, and not all is over."""

@@ -7,27 +7,10 @@ from dataclasses import replace
 
 from query.equivalence.cases import Case, Push
 from query.equivalence.replay import Difference, compare, render
-
-MOST_ATTEMPTS = 300
-
-
-def shrink(case: Case, fails: Callable[[Case], bool]) -> Case:
-    """The smallest failing case that leaving things out one by one leads to."""
-    attempts = 0
-    smaller: Case | None = case
-    while smaller is not None:
-        case, smaller = smaller, None
-        for candidate in _smaller(case):
-            attempts += 1
-            if attempts > MOST_ATTEMPTS:
-                return case
-            if fails(candidate):
-                smaller = candidate
-                break
-    return case
+from random_cases import shrink
 
 
-def _smaller(case: Case) -> Iterator[Case]:
+def smaller(case: Case) -> Iterator[Case]:
     """The case with one thing left out: the large things first. The end stays."""
     for number, action in enumerate(case.actions[:-1]):
         rest = case.actions[number + 1 :]
@@ -60,7 +43,7 @@ def report(case: Case, strategy: str, evaluator: str, difference: Difference) ->
     """What to print of a case that fails."""
     small = case
     if difference.query:
-        small = shrink(case, still_fails(strategy, evaluator))
+        small = shrink(case, still_fails(strategy, evaluator), smaller)
         difference = compare(small, strategy, evaluator) or difference
     again = f"PYTHONPATH=src:tests python -m query.equivalence.replay {case.seed}"
     again += f" --strategy {strategy} --evaluator {evaluator}"

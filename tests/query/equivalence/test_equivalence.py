@@ -7,8 +7,6 @@ every strategy with both evaluators.
 from __future__ import annotations
 
 import os
-import pickle
-import sys
 from itertools import product
 
 import pytest
@@ -17,6 +15,7 @@ from query.equivalence.distribution import features, summary
 from query.equivalence.reference import expected
 from query.equivalence.replay import EVALUATORS, STRATEGIES, compare
 from query.equivalence.shrink import report
+from random_cases import conclude, keep
 
 SEED = int(os.environ.get("ENSUE_SEED", "1"))
 CHUNKS = 20
@@ -46,24 +45,15 @@ def test_queries_answer_as_the_definition_says(chunk, tally, capsys):
             difference = compare(case, strategy, evaluator, lines)
             if difference is not None:
                 pytest.fail(report(case, strategy, evaluator, difference), pytrace=False)
-    (tally / f"{chunk}.tmp").write_bytes(pickle.dumps(measured))
-    (tally / f"{chunk}.tmp").rename(tally / f"{chunk}.features")
+    keep(tally, chunk, measured)
     _conclude(tally, capsys)
 
 
 def _conclude(tally, capsys):
     """Whichever chunk finds that all have been measured speaks for the run, once."""
-    found = list(tally.glob("*.features"))
-    if len(found) < CHUNKS:
+    measured = conclude(tally, CHUNKS, capsys, lambda cases: f"{summary(cases)}\n  first seed {SEED}")
+    if measured is None:
         return
-    try:
-        (tally / "said").touch(exist_ok=False)
-    except FileExistsError:
-        return
-    measured = [case for path in found for case in pickle.loads(path.read_bytes())]
-    with capsys.disabled():
-        # The workers of xdist share the terminal's standard error and nothing else.
-        print(f"\n{summary(measured)}\n  first seed {SEED} (ENSUE_SEED)", file=sys.stderr, flush=True)
     evaluations = sum(case.evaluations for case in measured)
     assert sum(case.with_answers for case in measured) >= evaluations / 2
     assert sum(case.with_derived for case in measured) >= evaluations / 3
