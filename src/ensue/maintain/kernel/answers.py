@@ -122,7 +122,7 @@ class AnswerTable:
 
     >>> d = Dictionary()
     >>> a, p, b = map(d.encode, ("<urn:a>", "<urn:p>", "<urn:b>"))
-    >>> table = AnswerTable(watched_rule([("x", p, "y")])[0])
+    >>> table = AnswerTable(watched_rule((("x", p, "y"),))[0])
     >>> table.put(np.array([[1, a, b], [1, b, a], [1, a, b]]), np.array([5, 6, 7]), d)
     >>> table.expire(6)
     >>> [found.tolist() for found in table.read(1, 6)]
