@@ -293,8 +293,7 @@ def new_tables(store: Store, side: int) -> tuple[Array, Array]:
     tables = store.tables.copy()
     need = an_eighth(store)
     for table in (tables[k] for k in _tables_in_use(store, side)):
-        # All slots are filled anew, so a table that would be full before long grows with the others.
-        if table[CAPACITY] * FULLEST - table[USED] <= max(need, table[USED] // 2):
+        if table[CAPACITY] * FULLEST - table[USED] <= need:
             table[CAPACITY] = int((table[USED] * _GROWTH + need) / FULLEST)
     return laid_out(tables)
 
