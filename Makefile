@@ -32,7 +32,7 @@ demo: setup
 	@$(BIN)/python examples/trains/demo.py
 
 test: setup
-	$(BIN)/python -m pytest -n $(TEST_WORKERS)
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup
 
 lint: setup
 	$(BIN)/ruff format --check .

