@@ -41,6 +41,15 @@ def heeding_interrupts():
     return {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
 
 
+@pytest.fixture
+def tally(tmp_path_factory, worker_id, request):
+    """A folder of its own for a test module, shared by all workers of this run."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / request.module.__name__
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def shared_data():
     """The folder of third-party material; the test is skipped where there is none."""

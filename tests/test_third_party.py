@@ -65,7 +65,7 @@ def things(statements):
 
 def test_owlrl_gives_the_same(lubm, tmp_path):
     rdflib = pytest.importorskip("rdflib")
-    owlrl = pytest.importorskip("owlrl")
+    owlrl = pytest.importorskip("owlrl", reason="owlrl, a test-only comparison, is not installed")
 
     class WithoutLiteralValues(owlrl.RDFS_Semantics):
         """Leaves out the one rule before the rules: literals of equal value, compared all with all."""
@@ -88,7 +88,7 @@ def test_owlrl_gives_the_same(lubm, tmp_path):
 
 
 def test_reasonable_gives_the_same(lubm, tmp_path):
-    reasonable = pytest.importorskip("reasonable")
+    reasonable = pytest.importorskip("reasonable", reason="reasonable has no wheel for this machine")
     owl = f"<{OWL}"
     # `reasonable` is OWL 2 RL: without the statements in OWL's words, RDFS is what is left for it to do.
     lines = [line for line in lubm if not any(word.startswith(owl) for word in line.split(" ")[1:3])]

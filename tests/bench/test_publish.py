@@ -46,7 +46,7 @@ def test_json_holds_header_tables_and_notes(tmp_path):
 
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_plots_are_drawn(tmp_path, ending):
-    pytest.importorskip("matplotlib")
+    pytest.importorskip("matplotlib", reason="plots need the extra `bench`")
     publish(experiment(), plot=str(tmp_path / f"r.{ending}"), out=io.StringIO())
     begin = (tmp_path / f"r.{ending}").read_bytes()[:100]
     assert begin.startswith(b"\x89PNG") if ending == "png" else b"<?xml" in begin

@@ -25,15 +25,6 @@ EVERY = {"expiration-keep-all": 4}
 """The variant that exists for comparison is the slowest by far: it gets one case in four."""
 
 
-@pytest.fixture
-def tally(tmp_path_factory, worker_id):
-    """A folder that all workers of this run share."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base if worker_id == "master" else base.parent) / "equivalence"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_maintainers_agree_with_recomputation(chunk, tally, capsys):
     first = SEED + chunk * CASES_EACH

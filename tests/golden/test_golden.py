@@ -173,7 +173,6 @@ def test_a_query_is_refused(case):
 
 @pytest.mark.parametrize(("case", "strategy", "evaluator"), runs())
 def test_answers(case, strategy, evaluator, capsys):
-    pytest.importorskip("ensue.cli.run", reason="there is no `ensue run` yet")
     code = main(case.words(strategy, evaluator))
     said = capsys.readouterr()
     if error := case.settings.get("error"):

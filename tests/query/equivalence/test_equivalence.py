@@ -25,15 +25,6 @@ SELDOM = 40
 """Everything that queries can have must be in one case of so many, at least."""
 
 
-@pytest.fixture
-def tally(tmp_path_factory, worker_id):
-    """A folder that all workers of this run share."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base if worker_id == "master" else base.parent) / "whole-queries"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_queries_answer_as_the_definition_says(chunk, tally, capsys):
     first = SEED + chunk * CASES_EACH
