@@ -24,7 +24,7 @@ from ensue.query.algebra import uses_timestamps
 from ensue.query.arrivals import Arrivals
 from ensue.query.background import Background
 from ensue.query.choose import choose_evaluator
-from ensue.query.intake import Intake, Retraction, Statement
+from ensue.query.intake import Act, Intake, Statement
 from ensue.query.language import parse_query
 from ensue.query.output import Result
 from ensue.query.running import RunningQuery, Sources
@@ -184,7 +184,7 @@ class Reasoner:
         """Like `push`, for terms that are canonical text already, as `read_stream` gives them."""
         with self._sources.stages.of("feed"):
             grids = self._windows_over(stream)
-            self._intake.put(stream, batch, grids, self._timeline.arrive, self._catch_up)
+            self._intake.put(stream, self._encoded(batch), grids, self._timeline.arrive, self._catch_up)
 
     def _catch_up(self) -> None:
         """Read the windows that have closed, before something late is let in that they must not hold."""
@@ -193,8 +193,8 @@ class Reasoner:
     def retract(self, stream: str, statements: Iterable[Statement], *, every: bool = False) -> None:
         """Take back the newest copy (or `every` copy) of each statement, at the time that is given."""
         self._windows_over(stream)
-        for statement in statements:
-            self._intake.put_retraction(stream, self._intake.timed(statement), every=every)
+        retracted = self._encoded([self._intake.timed(statement) for statement in statements])
+        self._intake.put_retraction(stream, retracted, every=every)
 
     def heartbeat(self, stream: str, time: int) -> None:
         """Nothing at or below `time` will follow on a stream, whether or not anything has come."""
@@ -281,35 +281,31 @@ class Reasoner:
     def _admit(self, time: int) -> None:
         """Let in what has waited for a time up to this one, in order."""
         with self._sources.stages.of("admit"):
-            for stream, released in self._intake.release(time):
-                if isinstance(released[0], Retraction):
-                    self._retract(stream, released)
+            for stream, act, arrivals in self._intake.release(time):
+                if act is Act.ADMIT:
+                    self._timeline.admit(stream, arrivals)
                 else:
-                    self._timeline.admit(stream, self._encoded(released))
+                    self._timeline.retract(stream, arrivals, every=act is Act.RETRACT_EVERY)
             self._end_counts()
 
     def _end_counts(self) -> None:
         for stream in self._intake.over():
             self._timeline.end_count(stream)
 
-    def _encoded(self, statements: list[Timed]) -> Arrivals:
-        times, *terms, names = zip(*statements, strict=True)
+    def _encoded(self, statements: Sequence[Timed]) -> Arrivals:
+        times, *terms, names = zip(*statements, strict=True) if statements else [()] * 5
         s, p, o = map(self.dictionary.encode_all, terms)
         graphs = [DEFAULT_GRAPH] * len(times)
         if any(names):
             graphs = [self.dictionary.encode(name) if name else DEFAULT_GRAPH for name in names]
-        return Arrivals(times, s, p, o, graphs)
-
-    def _retract(self, stream: str, retractions: list[Retraction]) -> None:
-        for statement, every in retractions:
-            [arrival] = self._encoded([statement])
-            self._timeline.retract(stream, arrival, every=every)
+        return Arrivals.of(times, s, p, o, graphs)
 
     def _sweep(self) -> None:
         """Give back the integers of terms that nothing uses any more."""
         if self.dictionary.wants_sweep:
             with self._sources.stages.of("sweep"):
                 used = [*self._background.used_terms(), *self._admission.used_terms()]
+                used += self._intake.used_terms()
                 for running in self._timeline.queries:
                     used += running.used_terms()
                 self.dictionary.sweep(used)

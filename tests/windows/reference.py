@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+import numpy as np
+
 from ensue.windows.frontier import Buffer, Disorder, Frontier, Gate
 from ensue.windows.report import Report
 from ensue.windows.schedule import Evaluation, On, Query, Schedule
@@ -110,7 +112,7 @@ class Engine:
             self.run()  # Or a window that has closed, but was not read yet, would still get it.
         if self.gate.admits(stream, time, grids):
             self.schedule.arrive(stream, time)
-            self.buffer.put(time, Copy(stream, time, number))
+            self.buffer.put(np.array([time]), np.array([(STREAMS.index(stream), number)]))
 
     def run(self) -> None:
         """Go from stop to stop, as far as the frontier has come."""
@@ -137,9 +139,10 @@ class Engine:
         return held if window == evaluation.windows[position] else set()
 
     def release(self, to: int) -> None:
-        for copy in self.buffer.release(to):
-            self.log.append(copy)
-            self.schedule.admit(copy.stream, [copy.time])
+        times, rows = self.buffer.release(to)
+        for time, (stream, number) in zip(times.tolist(), rows.tolist(), strict=True):
+            self.log.append(Copy(STREAMS[stream], time, number))
+            self.schedule.admit(STREAMS[stream], np.array([time]))
 
     def end(self) -> None:
         for stream in STREAMS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 import pytest
 
 from ensue.windows.count import Numbering, cuts, latest_window
@@ -19,8 +20,9 @@ def test_numbers_go_by_time_and_arrival_and_count_duplicates():
     """
     buffer, numbering = Buffer(), Numbering()
     for time, statement in [(5, "c"), (3, "a"), (3, "a"), (5, "b")]:
-        buffer.put(time, statement)
-    numbered = [(numbering.take("s")[0], statement) for statement in buffer.release(5)]
+        buffer.put(np.array([time]), np.array([statement]))
+    _, released = buffer.release(5)
+    numbered = [(numbering.take("s")[0], statement) for statement in released.tolist()]
     assert numbered == [(1, "a"), (2, "a"), (3, "c"), (4, "b")]
 
 
@@ -65,7 +67,7 @@ def test_a_schedule_over_sequence_numbers():
     fired = []
     for number in range(1, 6):
         schedule.arrive("s", number)
-        schedule.admit("s", [number])
+        schedule.admit("s", np.array([number], np.int64))
         if schedule.next_stop(number) is not None:
             fired += schedule.reach(number).reports
     schedule.end("s")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 import pytest
 
 from ensue.errors import UsageError
@@ -27,7 +28,7 @@ def fire_all(queries, statements, to=None):
         schedule.end("s")
     waiting = sorted(statements)
     while (stop := schedule.next_stop(FOREVER if to is None else to)) is not None:
-        schedule.admit("s", [time for time in waiting if time <= stop])
+        schedule.admit("s", np.array([time for time in waiting if time <= stop], np.int64))
         waiting = [time for time in waiting if time > stop]
         fired += schedule.reach(stop).reports
     return [(e.query, e.at, e.windows) for e in fired]
@@ -252,7 +253,7 @@ def test_a_tally_stays_as_short_as_its_window():
     schedule.add(over(TimeWindow(100, 10), report=Report("change")))
     for time in range(20_000):
         schedule.arrive("s", time)
-        schedule.admit("s", [time])
+        schedule.admit("s", np.array([time], np.int64))
         if schedule.next_stop(time) is not None:
             schedule.reach(time)
     assert len(schedule._streams["s"].tally) < 2_000
@@ -317,7 +318,7 @@ def test_where_a_new_query_becomes_exact():
     schedule.add(over(TimeWindow(5, 5), "old"))
     for time in range(1, 16):
         schedule.arrive("s", time)
-        schedule.admit("s", [time])
+        schedule.admit("s", np.array([time], np.int64))
         if schedule.next_stop(time) is not None:
             schedule.reach(time)
     assert schedule.add(over(TimeWindow(10, 5), "ten"), missing=[10]) == 20
@@ -346,7 +347,7 @@ def test_a_close_that_admission_has_passed_is_not_read():
     schedule.add(over(TimeWindow(10, 10), "slow"))
     schedule.arrive("s", 1)
     schedule.arrive("s", 7)
-    schedule.admit("s", [1, 7])
+    schedule.admit("s", np.array([1, 7], np.int64))
     assert schedule.add(over(TimeWindow(2, 2), "fast")) == 8
     assert schedule.next_stop() == 8
 

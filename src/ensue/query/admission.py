@@ -56,7 +56,7 @@ class Admission:
 
     def admit(self, axis: Axis, stream: str, arrivals: Arrivals) -> None:
         """Let statements in, stamped with their time or their number."""
-        self.reach(axis, stream, max(arrivals.times))
+        self.reach(axis, stream, int(arrivals.times.max()))
         for scope, source in self._offsets.get(stream, ()):
             if scope.axis == axis:
                 source.admit(stream, arrivals)

@@ -3,45 +3,89 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from ensue.model import Copies
+import numpy as np
+from numpy.typing import NDArray
+
+from ensue.errors import InputError
+from ensue.model import FOREVER, NEVER, Copies
+from ensue.windows.frontier import Times
 
 Arrival = tuple[int, int, int, int, int]
 """A copy: time (or number), subject, predicate, object, graph name."""
 
+Terms = NDArray[np.int32]
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Arrivals:
-    """Copies of statements in order of admission.
+    """Copies of statements of one stream, in order.
 
-    >>> two = Arrivals([10, 20], [1, 2], [5, 5], [3, 4], [0, 0])
+    >>> two = Arrivals.of([10, 20], [1, 2], [5, 5], [3, 4], [0, 0])
     >>> list(two[1:])
     [(20, 2, 5, 4, 0)]
     """
 
-    times: Sequence[int]
-    s: Sequence[int]
-    p: Sequence[int]
-    o: Sequence[int]
-    graph: Sequence[int]
+    times: Times
+    s: Terms
+    p: Terms
+    o: Terms
+    graph: Terms
+
+    @classmethod
+    def of(
+        cls, times: Sequence[int], s: Sequence[int], p: Sequence[int], o: Sequence[int], graph: Sequence[int]
+    ) -> Arrivals:
+        """From columns of plain integers."""
+        try:
+            at = np.array(times, np.int64)
+        except OverflowError:
+            wrong = next(time for time in times if not NEVER < time < FOREVER)
+            what, hint = f"{wrong} is not a time in milliseconds", "it must fit into 64 bits"
+            raise InputError(what, hint=hint) from None
+        return cls(at, *(np.array(column, np.int32) for column in (s, p, o, graph)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Arrivals]) -> Arrivals:
+        """One after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return cls.of((), (), (), (), ())
+        return cls(
+            *(np.concatenate(columns) for columns in zip(*(each._columns for each in parts), strict=True))
+        )
 
     def __len__(self) -> int:
         return len(self.times)
 
     def __iter__(self) -> Iterator[Arrival]:
-        return zip(self.times, self.s, self.p, self.o, self.graph, strict=True)
+        """Rows of plain integers."""
+        return zip(*(column.tolist() for column in self._columns), strict=True)
 
-    def __getitem__(self, part: slice) -> Arrivals:
+    def __getitem__(self, part: slice | NDArray[Any]) -> Arrivals:
+        """Some of them: a slice, those that a mask marks, or by their numbers."""
         return Arrivals(self.times[part], self.s[part], self.p[part], self.o[part], self.graph[part])
 
-    def at(self, stamps: Sequence[int]) -> Arrivals:
+    @property
+    def _columns(self) -> tuple[Times, Terms, Terms, Terms, Terms]:
+        return self.times, self.s, self.p, self.o, self.graph
+
+    @property
+    def terms(self) -> list[Iterable[int]]:
+        """The columns of integers that stand for terms."""
+        return [column.tolist() for column in self._columns[1:]]
+
+    def at(self, stamps: Times) -> Arrivals:
         """The same statements with other times, or with numbers."""
         return Arrivals(stamps, self.s, self.p, self.o, self.graph)
 
     def copies(self, context: int, offset: int) -> Copies:
         """The same as copies in a context, stamped with the time plus an offset."""
-        times = [time + offset for time in self.times] if offset else self.times
-        s, p, o, graph = (array("i", column) for column in (self.s, self.p, self.o, self.graph))
-        return Copies(array("i", [context]) * len(self), s, p, o, graph, array("q", times))
+        s, p, o, graph = (array("i", column.tobytes()) for column in self._columns[1:])
+        # Saturated below FOREVER, which is for what never expires.
+        stamps = array("q", (np.minimum(self.times, FOREVER - 1 - offset) + offset).tobytes())
+        return Copies(array("i", [context]) * len(self), s, p, o, graph, stamps)

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum
+from itertools import pairwise
 from time import time_ns
-from typing import NamedTuple, cast
+
+import numpy as np
 
 from ensue.errors import BufferFullError
 from ensue.model import FOREVER, NEVER
+from ensue.query.arrivals import Arrivals
 from ensue.query.terms_in import Term, term_text
 from ensue.streamfile import Timed
-from ensue.windows.frontier import ArrivalTimes, Buffer, Clock, Counters, Disorder, Frontier, Gate
+from ensue.windows.frontier import (
+    ArrivalTimes,
+    Buffer,
+    Clock,
+    Counters,
+    Disorder,
+    Frontier,
+    Gate,
+    Rows,
+    Times,
+)
 from ensue.windows.spec import Grid
 
 Statement = tuple[int | None, Term, Term, Term] | tuple[int | None, Term, Term, Term, Term | None]
 """Time in ms (None: now, by the clock), subject, predicate, object, and the graph name if there is one."""
 
 
-class Retraction(NamedTuple):
-    """Waits among the statements of a stream for its time."""
+class Act(IntEnum):
+    """What is to become of a statement when its time has come."""
 
-    statement: Timed
-    every: bool
+    ADMIT = 0
+    RETRACT_NEWEST = 1
+    RETRACT_EVERY = 2
 
 
-Released = tuple[str, list[Timed] | list[Retraction]]
-"""A stream, and what of it is let in next: statements, or retractions that come after them."""
+Released = tuple[str, Act, Arrivals]
+"""A stream, and which of its statements are let in or taken back next."""
 
 
 class Intake:
@@ -40,7 +54,7 @@ class Intake:
         self._frontier = Frontier(clock)
         self._gate = Gate(self._frontier)
         self._arrival_time = ArrivalTimes(clock or _wall)
-        self._buffers: dict[str, Buffer[Timed | Retraction]] = {}
+        self._buffers: dict[str, Buffer] = {}
         self._ended: set[str] = set()
 
     @property
@@ -74,7 +88,7 @@ class Intake:
     def put(
         self,
         stream: str,
-        batch: Sequence[Timed],
+        arrivals: Arrivals,
         grids: Sequence[Grid],
         arrive: Callable[[str, int], None],
         before_late: Callable[[], None],
@@ -84,33 +98,52 @@ class Intake:
         `arrive` is told the times of those that will be admitted (of many, the first and the last);
         `before_late` is called before a late one is let in, for windows that have closed to be read.
         """
-        waiting, buffer = len(self), self._buffers[stream]
-        if waiting + len(batch) > self._max_pending:
-            what = f"{waiting:,} statements wait for their time"
-            raise BufferFullError(what, hint="call advance(), or hold more: max_pending")
-        times = [statement[0] for statement in batch]
-        if self._gate.admits_all(stream, times):
-            if times:
-                arrive(stream, min(times))
-                arrive(stream, max(times))
-            buffer.put_all(times, batch)
+        self._check_room(len(arrivals))
+        if self._gate.admits_all(stream, arrivals.times):
+            self._wait(stream, arrivals, arrive)
             return
-        for time, statement in zip(times, batch, strict=True):
+        for at, time in enumerate(arrivals.times.tolist()):
             if self._gate.is_late(time):
                 before_late()
             if self._gate.admits(stream, time, grids):
-                arrive(stream, time)
-                buffer.put(time, statement)
+                self._wait(stream, arrivals[at : at + 1], arrive)
 
-    def put_retraction(self, stream: str, statement: Timed, *, every: bool) -> None:
-        """Let a retraction wait for its time."""
-        self._buffers[stream].put(statement[0], Retraction(statement, every))
+    def put_together(
+        self, stream: str, arrivals: Arrivals, grids: Sequence[Grid], arrive: Callable[[str, int], None]
+    ) -> None:
+        """The same for statements that came all at once, as a micro-batch brings them.
+
+        Time must have gone as far as it can before: windows that have closed have been read.
+        """
+        self._wait(stream, arrivals[self._gate.admits_together(stream, arrivals.times, grids)], arrive)
+
+    def _wait(self, stream: str, arrivals: Arrivals, arrive: Callable[[str, int], None]) -> None:
+        if len(arrivals):
+            arrive(stream, int(arrivals.times.min()))
+            arrive(stream, int(arrivals.times.max()))
+            self._buffers[stream].put(*_rows(arrivals, Act.ADMIT))
+
+    def _check_room(self, more: int) -> None:
+        waiting = len(self)
+        if waiting + more > self._max_pending:
+            what = f"{waiting:,} statements wait for their time"
+            raise BufferFullError(what, hint="call advance(), or hold more: max_pending")
+
+    def put_retraction(self, stream: str, arrivals: Arrivals, *, every: bool) -> None:
+        """Let retractions wait for their time."""
+        act = Act.RETRACT_EVERY if every else Act.RETRACT_NEWEST
+        self._buffers[stream].put(*_rows(arrivals, act))
 
     def release(self, to: int) -> Iterator[Released]:
         """What has waited for a time up to `to`, stream by stream, each in order."""
         for stream, buffer in self._buffers.items():
-            for _, group in groupby(buffer.release(to), key=type):
-                yield stream, cast("list[Timed] | list[Retraction]", list(group))
+            times, rows = buffer.release(to)
+            if not len(times):
+                continue
+            acts = rows[:, 4]
+            borders = [0, *(np.flatnonzero(acts[1:] != acts[:-1]) + 1).tolist(), len(acts)]
+            for start, end in pairwise(borders):
+                yield stream, Act(int(acts[start])), _arrivals(times[start:end], rows[start:end])
 
     def over(self) -> list[str]:
         """The streams that have ended and of which nothing waits any more; each is told once."""
@@ -134,6 +167,11 @@ class Intake:
         times = (buffer.newest for buffer in self._buffers.values())
         return max((time for time in times if time is not None), default=NEVER)
 
+    def used_terms(self) -> list[Iterable[int]]:
+        """The columns of integers that what waits uses."""
+        waiting = [buffer.waiting() for buffer in self._buffers.values() if len(buffer)]
+        return [column for times, rows in waiting for column in _arrivals(times, rows).terms]
+
     def counters(self, stream: str) -> Counters:
         """What became of a stream's statements."""
         return self._gate.counters(stream)
@@ -144,6 +182,16 @@ class Intake:
         name = None if not graph or graph[0] is None else term_text(graph[0])
         at = self._arrival_time() if time is None else time
         return at, term_text(s), term_text(p), term_text(o), name
+
+
+def _rows(arrivals: Arrivals, act: Act) -> tuple[Times, Rows]:
+    """Statements as the buffer holds them: their terms, and what is to become of them."""
+    acts = np.full(len(arrivals), act, np.int32)
+    return arrivals.times, np.column_stack((arrivals.s, arrivals.p, arrivals.o, arrivals.graph, acts))
+
+
+def _arrivals(times: Times, rows: Rows) -> Arrivals:
+    return Arrivals(times, *(rows[:, column] for column in range(4)))
 
 
 def _wall() -> int:

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ensue.errors import UsageError
 from ensue.model import DEFAULT_GRAPH, NEVER
 from ensue.query.admission import Admission
-from ensue.query.arrivals import Arrival, Arrivals
+from ensue.query.arrivals import Arrivals
 from ensue.query.describe import describe
 from ensue.query.levels import levels
 from ensue.query.output import Result
@@ -108,14 +110,15 @@ class Timeline:
         if not len(arrivals):
             return
         self._admission.admit("time", stream, arrivals)
-        self._newest = max(self._newest, arrivals.times[-1])
+        self._newest = max(self._newest, int(arrivals.times[-1]))
         for schedule in self._by_time:
             schedule.admit(stream, arrivals.times)
         self._count(stream, arrivals)
 
-    def retract(self, stream: str, row: Arrival, *, every: bool) -> int:
-        """Take a statement back."""
-        return self._admission.retract(stream, row, every=every)
+    def retract(self, stream: str, arrivals: Arrivals, *, every: bool) -> None:
+        """Take statements back."""
+        for row in arrivals:
+            self._admission.retract(stream, row, every=every)
 
     def reach(self, time: int) -> list[Result]:
         """Everything up to `time` has been admitted: the answers that are due, and those of counts before."""
@@ -207,7 +210,7 @@ class Timeline:
         if schedule is None:
             self._admission.reach("count", stream, numbers[-1])
             return
-        numbered = arrivals.at(numbers)
+        numbered = arrivals.at(np.arange(numbers.start, numbers.stop))
         schedule.arrive(stream, numbers[0])
         schedule.arrive(stream, numbers[-1])
         done = 0
@@ -215,8 +218,8 @@ class Timeline:
             stop = schedule.next_stop(numbers[-1])
             end = len(numbered) if stop is None else stop - numbers.start + 1
             self._admission.admit("count", stream, numbered[done:end])
-            schedule.admit(stream, numbers[done:end])
-            self._stop(schedule, numbers[end - 1], arrivals.times[end - 1])
+            schedule.admit(stream, numbered.times[done:end])
+            self._stop(schedule, numbers[end - 1], int(arrivals.times[end - 1]))
             done = end
 
     def _stop(self, schedule: Schedule, at: int, time: int) -> None:
@@ -243,7 +246,7 @@ class Timeline:
         columns = ([term or "" for term in column] for column in zip(*result.answers.rows, strict=True))
         s, p, o = map(self._encode, columns)
         self.arrive(result.query, time)
-        self.admit(result.query, Arrivals([time] * count, s, p, o, [DEFAULT_GRAPH] * count))
+        self.admit(result.query, Arrivals.of([time] * count, s, p, o, [DEFAULT_GRAPH] * count))
 
 
 def _schedule(axis: Axis, seen: Mapping[str, tuple[int, int]], now: int) -> Schedule:

@@ -7,12 +7,12 @@ when it arrives is late. Time is whatever the statements and the injected clock 
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, islice
-from operator import gt
-from typing import Generic, Literal, TypeVar
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ensue.errors import InputError, UsageError
 from ensue.model import FOREVER, NEVER
@@ -23,7 +23,9 @@ Clock = Callable[[], int]
 
 LatePolicy = Literal["admit", "drop", "error"]
 Missed = Literal["none", "some", "all"]
-Item = TypeVar("Item")
+Times = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Rows = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,10 @@ def missed(grids: Iterable[Grid], time: int, frontier: int) -> Missed:
     return "some" if some_open else "all"
 
 
+def _refuse(time: int) -> NoReturn:
+    raise InputError(f"{time} is not a time in milliseconds", hint="it must fit into 64 bits")
+
+
 class Gate:
     """Judges each statement as it arrives: whether it is late, and whether it may still come in.
 
@@ -228,7 +234,7 @@ class Gate:
     def admits(self, stream: str, time: int, grids: Iterable[Grid]) -> bool:
         """Whether a statement may come in; `grids` are the windows over its stream. Counts it."""
         if not NEVER < time < FOREVER:
-            raise InputError(f"{time} is not a time in milliseconds", hint="it must fit into 64 bits")
+            _refuse(time)
         counters = self.counters(stream)
         accepted = not self.is_late(time) or self._admits_late(stream, time, grids)
         self._frontier.see(stream, time)
@@ -238,27 +244,48 @@ class Gate:
             counters.dropped += 1
         return accepted
 
-    def admits_all(self, stream: str, times: Sequence[int]) -> bool:
+    def admits_all(self, stream: str, times: Times) -> bool:
         """Let a batch in at once and count it, if none of it can be late; otherwise do nothing.
 
         >>> frontier = Frontier()
         >>> frontier.add("s", Disorder(allowed_ms=2))
         >>> gate = Gate(frontier)
-        >>> gate.admits_all("s", [10, 12, 11]), gate.admits_all("s", [20, 15]), frontier.time
-        (True, False, 9)
+        >>> gate.admits_all("s", np.array([10, 12, 11])), gate.admits_all("s", np.array([20, 15]))
+        (True, False)
+        >>> frontier.time
+        9
         """
-        allowed, frontier = self._frontier.disorder(stream).allowed_ms, self._frontier.time
-        least, newest = min(times, default=FOREVER), max(times, default=NEVER)
-        if not times or least <= frontier or newest >= FOREVER:
-            return not times
-        if allowed is not None and any(map(gt, times, islice(times, 1, None))):
-            # As each comes, time is at most this far: only its own stream moves while a batch comes.
-            reached = accumulate(times, max)
-            if any(time < newest_yet - allowed for time, newest_yet in zip(times, reached, strict=True)):
-                return False
+        if not len(times):
+            return True
+        allowed, newest = self._frontier.disorder(stream).allowed_ms, int(times.max())
+        if times.min() <= self._frontier.time or newest >= FOREVER:
+            return False
+        if allowed is not None and not _in_order(times) and _out_of_bound(times, allowed):
+            return False
         self._frontier.see(stream, newest)
         self.counters(stream).admitted += len(times)
         return True
+
+    def admits_together(self, stream: str, times: Times, grids: Sequence[Grid]) -> Mask:
+        """Judge statements that came all at once, in no order: time moves on after the last of them.
+
+        >>> frontier = Frontier()
+        >>> frontier.add("s")
+        >>> Gate(frontier).admits_together("s", np.array([20, 15]), [])
+        array([ True,  True])
+        """
+        accepted = np.ones(len(times), bool)
+        if not len(times):
+            return accepted
+        if times.max() >= FOREVER or times.min() <= NEVER:
+            _refuse(int(times.max() if times.max() >= FOREVER else times.min()))
+        for index in np.flatnonzero(times <= self._frontier.time):
+            accepted[index] = self._admits_late(stream, int(times[index]), grids)
+        counters, admitted = self.counters(stream), int(accepted.sum())
+        counters.admitted += admitted
+        counters.dropped += len(times) - admitted
+        self._frontier.see(stream, int(times.max()))
+        return accepted
 
     def counters(self, stream: str) -> Counters:
         """The counters of a stream."""
@@ -284,65 +311,74 @@ class Gate:
         return policy == "admit" and lost != "all"
 
 
-class Buffer(Generic[Item]):
+class Buffer:
     """Holds what has arrived and gives it out in order of (time, arrival), up to a time.
 
-    What comes is put behind the rest, and sorted when somebody looks: a sort of what is mostly in
-    order costs little more than looking at it.
+    What comes is put behind the rest, and sorted when somebody looks: mostly it is in order already.
+    A row is whatever the caller makes of it; all have the same width.
 
     >>> buffer = Buffer()
-    >>> buffer.put_all([5, 3, 5, 9], ["a", "b", "c", "d"])
-    >>> buffer.release(5), len(buffer), buffer.earliest
+    >>> buffer.put(np.array([5, 3, 5, 9]), np.array(["a", "b", "c", "d"]))
+    >>> times, rows = buffer.release(5)
+    >>> rows.tolist(), len(buffer), buffer.earliest
     (['b', 'a', 'c'], 1, 9)
     """
 
     def __init__(self) -> None:
-        self._times: list[int] = []
-        self._items: list[Item] = []
-        self._sorted = True
+        self._parts: list[tuple[Times, Rows]] = []
 
-    def put(self, time: int, item: Item) -> None:
-        """Take one statement in."""
-        self.put_all([time], [item])
-
-    def put_all(self, times: Sequence[int], items: Sequence[Item]) -> None:
+    def put(self, times: Times, rows: Rows) -> None:
         """Take statements in."""
-        start = len(self._times)
-        self._times.extend(times)
-        self._items.extend(items)
-        come = islice(self._times, max(0, start - 1), None), islice(self._times, max(1, start), None)
-        self._sorted = self._sorted and not any(map(gt, *come))
+        if len(times):
+            self._parts.append((times, rows))
 
-    def release(self, to: int) -> list[Item]:
+    def release(self, to: int) -> tuple[Times, Rows]:
         """Give out, and forget, everything up to and at `to`."""
-        self._sort()
-        count = bisect_right(self._times, to)
-        released = self._items[:count]
-        del self._times[:count], self._items[:count]
-        return released
+        times, rows = self._sorted()
+        count = int(np.searchsorted(times, to, "right"))
+        self._parts = [(times[count:], rows[count:])] if count < len(times) else []
+        return times[:count], rows[:count]
+
+    def waiting(self) -> tuple[Times, Rows]:
+        """What it holds, in order."""
+        return self._sorted()
 
     @property
     def earliest(self) -> int | None:
         """The least time it holds."""
-        self._sort()
-        return self._times[0] if self._times else None
+        return min((int(times.min()) for times, _ in self._parts), default=None)
 
     @property
     def newest(self) -> int | None:
         """The greatest time it holds."""
-        self._sort()
-        return self._times[-1] if self._times else None
+        return max((int(times.max()) for times, _ in self._parts), default=None)
 
     def __len__(self) -> int:
-        return len(self._times)
+        return sum(len(times) for times, _ in self._parts)
 
-    def _sort(self) -> None:
-        if not self._sorted:
+    def _sorted(self) -> tuple[Times, Rows]:
+        if not self._parts:
+            return np.empty(0, np.int64), np.empty(0, np.int32)
+        columns = zip(*self._parts, strict=True)
+        times, rows = self._parts[0] if len(self._parts) == 1 else map(np.concatenate, columns)
+        if not _in_order(times):
             # Stable, so that of equal times the first to arrive stays the first.
-            order = sorted(range(len(self._times)), key=self._times.__getitem__)
-            self._times = [self._times[k] for k in order]
-            self._items = [self._items[k] for k in order]
-            self._sorted = True
+            order = np.argsort(times, kind="stable")
+            times, rows = times[order], rows[order]
+        self._parts = [(times, rows)]
+        return times, rows
+
+
+def _out_of_bound(times: Times, allowed: int) -> bool:
+    """Whether one is older than the newest before it by more than is allowed."""
+    # As each comes, time is at most this far: only its own stream moves while a batch comes.
+    allowed = min(allowed, FOREVER)
+    newest = np.maximum.accumulate(np.maximum(times, NEVER + allowed))
+    return bool((times < newest - allowed).any())
+
+
+def _in_order(times: Times) -> bool:
+    return bool((times[1:] >= times[:-1]).all())
 
 
 class ArrivalTimes:

@@ -7,15 +7,14 @@ changed without keeping the copies, a `Tally` keeps how many came at each time.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, islice
-from operator import gt
 from typing import Literal
+
+import numpy as np
 
 from ensue.errors import UsageError
 from ensue.model import NEVER
+from ensue.windows.frontier import Times
 from ensue.windows.spec import Window
 
 _SHORT = 1024
@@ -81,22 +80,22 @@ class Tally:
             self._times.append(time)
             self._up_to.append((self._up_to[-1] if self._up_to else self._dropped) + 1)
 
-    def admit_all(self, times: Sequence[int], frontier: int) -> None:
+    def admit_all(self, times: Times, frontier: int) -> None:
         """Count copies, as one by one."""
-        if not times:
+        if not len(times):
             return
         last = max(frontier + 1, self._times[-1] if self._times else NEVER)
-        if times[0] < last or any(map(gt, times, islice(times, 1, None))):
-            for time in times:
+        if times[0] < last or (times[1:] < times[:-1]).any():
+            for time in times.tolist():
                 self.admit(time, frontier)
             return
-        counts = Counter(times)
+        ends = [*(np.flatnonzero(times[1:] != times[:-1]) + 1).tolist(), len(times)]
         before = self._up_to[-1] if self._up_to else self._dropped
         if self._times and times[0] == self._times[-1]:
             self._times.pop()
             self._up_to.pop()
-        self._times.extend(counts)
-        self._up_to.extend(islice(accumulate(counts.values(), initial=before), 1, None))
+        self._times.extend(times[np.array(ends) - 1].tolist())
+        self._up_to.extend(before + end for end in ends)
         self.admitted += len(times)
 
     def count(self, window: Window) -> int:

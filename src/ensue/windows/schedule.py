@@ -19,7 +19,7 @@ The loop of an engine, with `frontier.py`'s gate and buffer in front:
         if gate.is_late(time): run              or a closed window not read yet would still get it
         if gate.admits(stream, time, grids):
             schedule.arrive(stream, time)
-            buffer.put(time, statement)
+            buffer.put(times, statements)
     run:
         while (time := schedule.next_stop(frontier.time)) is not None:
             admit buffer.release(time)          to the maintainer, and tell schedule.admit
@@ -41,6 +41,7 @@ from dataclasses import dataclass
 
 from ensue.errors import UsageError
 from ensue.model import FOREVER, NEVER
+from ensue.windows.frontier import Times
 from ensue.windows.registered import Ahead, Axis, Evaluation, On, Query, Read, Registered, StreamState
 
 __all__ = ["Axis", "Evaluation", "On", "Query", "Read", "Schedule", "Stop"]
@@ -114,13 +115,13 @@ class Schedule:
             state.first = time
             self._look_again(stream)
 
-    def admit(self, stream: str, times: Sequence[int]) -> None:
+    def admit(self, stream: str, times: Times) -> None:
         """These have been admitted: in order and up to the next stop, or late.
 
         To be told of every one: what windows hold decides which reports are due, and where the end is.
         """
         self._stream(stream).tally.admit_all(times, self._now)
-        self._admitted_to = max([self._admitted_to, *times])
+        self._admitted_to = max(self._admitted_to, int(times.max(initial=NEVER)))
 
     def end(self, stream: str) -> None:
         """Nothing will follow: windows that still hold a statement fire, and then no more."""
