@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ensue.model import FOREVER, NEVER
 from ensue.query.arrivals import Arrival, Arrivals
@@ -18,6 +19,15 @@ _Movement = tuple[int, int, bool]
 """Where the closes of a window are: origin and step, and whether it is a landmark."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Above which threshold each scope, and each log by time and by number, holds what it is given."""
+
+    scopes: Mapping[Scope, int]
+    times: Mapping[str, int]
+    numbers: Mapping[str, int]
+
+
 class Admission:
     """Lets statements into the scopes and logs of the queries, and lets go of what none needs."""
 
@@ -28,6 +38,7 @@ class Admission:
         self._readers: dict[Scope, dict[_Movement, tuple[str, StreamWindow, Bound]]] = {}
         """For each scope who reads it, and through which window; the longest of each movement."""
         self._offsets: dict[str, list[tuple[Scope, Materialisation]]] = {}
+        self._kept = _Kept({}, {}, {})
 
     def serve(self, running: RunningQuery) -> list[int]:
         """Keep what a query reads from now on; for each window the time up to which some is missing."""
@@ -95,6 +106,31 @@ class Admission:
             self._sources.materialisations[scope].forget(threshold)
         for stream, log in self._sources.logs.items():
             log.forget(times.get(stream, FOREVER), numbers.get(stream, FOREVER))
+        self._kept = _Kept(keep, times, numbers)
+
+    def horizon(self, stream: str) -> tuple[int, int]:
+        """The time and the number of a stream at or below which nothing is held, as of the last `forget`."""
+        ends = {
+            "time": self._kept.times.get(stream, FOREVER),
+            "count": self._kept.numbers.get(stream, FOREVER),
+        }
+        for scope, threshold in self._kept.scopes.items():
+            for of, offset in scope.offsets:
+                if of == stream:
+                    # A threshold near the ends of time must not wrap around.
+                    ends[scope.axis] = min(ends[scope.axis], max(NEVER, threshold - offset))
+        return ends["time"], ends["count"]
+
+    def state(self) -> list[int]:
+        """The threshold of each scope, for `resume`."""
+        return [source.threshold for source in self._sources.materialisations.values()]
+
+    def start_again(self, thresholds: Sequence[int], before: Mapping[str, int]) -> None:
+        """Hold nothing of the streams, of which so many were admitted `before`: for `admit`."""
+        for source, threshold in zip(self._sources.materialisations.values(), thresholds, strict=True):
+            source.forget(threshold)
+        for stream, log in self._sources.logs.items():
+            log.start_again(before.get(stream, 0))
 
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers still in use."""

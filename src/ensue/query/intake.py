@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from enum import IntEnum
 from itertools import pairwise
 from time import time_ns
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +40,9 @@ class Act(IntEnum):
     RETRACT_NEWEST = 1
     RETRACT_EVERY = 2
 
+
+Grids = Callable[[str], Sequence[Grid]]
+"""The time windows over a stream."""
 
 Released = tuple[str, Act, Arrivals]
 """A stream, and which of its statements are let in or taken back next."""
@@ -109,13 +114,25 @@ class Intake:
                 self._wait(stream, arrivals[at : at + 1], arrive)
 
     def put_together(
-        self, stream: str, arrivals: Arrivals, grids: Sequence[Grid], arrive: Callable[[str, int], None]
+        self, batch: Mapping[str, Arrivals], grids: Grids, arrive: Callable[[str, int], None]
     ) -> None:
         """The same for statements that came all at once, as a micro-batch brings them.
 
         Time must have gone as far as it can before: windows that have closed have been read.
         """
-        self._wait(stream, arrivals[self._gate.admits_together(stream, arrivals.times, grids)], arrive)
+        frontier = self.time
+        for stream, arrivals in batch.items():
+            admitted = self._gate.admits_together(stream, arrivals.times, grids(stream), frontier)
+            self._wait(stream, arrivals[admitted], arrive)
+        for stream, arrivals in batch.items():
+            if len(arrivals):
+                self._frontier.see(stream, int(arrivals.times.max()))
+
+    def put_again(self, batch: Mapping[str, Arrivals], grids: Grids, frontier: int) -> None:
+        """What `put_together` let wait when the frontier was there, once more and uncounted."""
+        for stream, arrivals in batch.items():
+            admitted = self._gate.admitted_then(stream, arrivals.times, grids(stream), frontier)
+            self._buffers[stream].put(*_rows(arrivals[admitted], Act.ADMIT))
 
     def _wait(self, stream: str, arrivals: Arrivals, arrive: Callable[[str, int], None]) -> None:
         if len(arrivals):
@@ -166,6 +183,18 @@ class Intake:
         """The greatest time that something waits for; NEVER if nothing does."""
         times = (buffer.newest for buffer in self._buffers.values())
         return max((time for time in times if time is not None), default=NEVER)
+
+    def state(self) -> dict[str, Any]:
+        """How far the streams have come, as plain data, without what waits: for `resume`."""
+        counters = {stream: asdict(self.counters(stream)) for stream in self._buffers}
+        return {"frontier": self._frontier.state(), "counters": counters, "ended": sorted(self._ended)}
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self._frontier.resume(state["frontier"])
+        for stream, counted in state["counters"].items():
+            self._gate.resume(stream, Counters(**counted))
+        self._ended = set(state["ended"])
 
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers that what waits uses."""

@@ -35,6 +35,10 @@ class StreamLog:
     def __len__(self) -> int:
         return len(self._arrivals)
 
+    def start_again(self, before: int) -> None:
+        """Hold nothing: so many were admitted `before`."""
+        self._arrivals, self._dropped = [], before
+
     def add(self, arrivals: Iterable[Arrival]) -> None:
         """Take copies in, in order of admission."""
         self._arrivals.extend(arrivals)

@@ -50,7 +50,8 @@ class Materialisation:
         self._dictionary = dictionary
         self._missing = missing or {}
         self._offsets = dict(scope.offsets)
-        self._threshold = NEVER
+        self.threshold = NEVER
+        """What has a stamp at or below it is gone."""
         self._still: Columns | None = None
 
     def watch(self, patterns: Iterable[tuple[Pattern, ...]]) -> None:
@@ -61,7 +62,7 @@ class Materialisation:
 
     def missing(self, stream: str) -> int:
         """The time (or number) of a stream at or below which some of it may be gone, or was never here."""
-        gone = NEVER if self._threshold == NEVER else self._threshold - self._offsets[stream]
+        gone = NEVER if self.threshold == NEVER else self.threshold - self._offsets[stream]
         return max(gone, self._missing.get(stream, NEVER))
 
     def admit(self, stream: str, arrivals: Arrivals) -> None:
@@ -77,8 +78,8 @@ class Materialisation:
 
     def forget(self, threshold: int) -> None:
         """Let go of what has a stamp at or below a threshold."""
-        if threshold > self._threshold:
-            self._threshold = threshold
+        if threshold > self.threshold:
+            self.threshold = threshold
             with self._stages.of("maintain"):
                 self.maintainer.advance(threshold)
 

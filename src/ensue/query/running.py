@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ensue.dictionary import Dictionary
 from ensue.model import FOREVER, Copies
@@ -18,6 +19,7 @@ from ensue.query.emit import Emitter
 from ensue.query.loose import StreamLog
 from ensue.query.materialise import CONTEXT, Materialisation, kept
 from ensue.query.output import Result
+from ensue.query.plain import facts_of, plain_facts, plain_rows, rows_of
 from ensue.query.scopes import Bound, Loose, Scope, Scopes
 from ensue.query.stages import Stages
 from ensue.query.tree import ContinuousQuery
@@ -119,6 +121,39 @@ class RunningQuery:
         return Result(
             self.name, window.open, window.close, answers, self._until(answers), exact=evaluation.exact
         )
+
+    @property
+    def version(self) -> list[Any]:
+        """Differs when `state` may."""
+        return [self.evaluations, *sorted((name or "", *seen.window) for name, seen in self._seen.items())]
+
+    def state(self) -> dict[str, Any]:
+        """What it remembers between evaluations, as plain data in terms, not integers: for `resume`."""
+        kept = {} if self._in_step else self._seen
+        contents = {} if self._in_step else self._contents
+        decode = self._sources.dictionary.decode_all
+        return {
+            "bag": self.emitter.bag,
+            "seen": {
+                name or "": [*it.window, plain_facts(it.graph.live, decode)] for name, it in kept.items()
+            },
+            "contents": {
+                str(at): [*window, plain_rows(rows, decode)] for at, (window, rows) in contents.items()
+            },
+        }
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        encode = self._sources.dictionary.encode_all
+        self.emitter.restore(state["bag"])
+        for name, (open_, close, facts) in state["seen"].items():
+            part = self.scopes.named[name] if name else self.scopes.default
+            assert isinstance(part, Bound)
+            still = self._sources.materialisations[part.scope].still
+            graph = PlainGraph(still, facts_of(facts, encode))
+            self._seen[name or None] = _Seen(Window(open_, close), graph)
+        for at, (open_, close, rows) in state["contents"].items():
+            self._contents[int(at)] = (Window(open_, close), rows_of(rows, encode))
 
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers that what was read uses."""

@@ -46,6 +46,8 @@ class Timeline:
         self._seen: dict[str, tuple[int, int]] = {}
         """The first and the newest time that has arrived on each stream."""
         self._results: list[Result] = []
+        self._made: dict[str, list[Arrivals]] | None = None
+        """What queries have constructed, if somebody takes it."""
 
     @property
     def queries(self) -> list[RunningQuery]:
@@ -163,6 +165,71 @@ class Timeline:
         """How many levels there are, counts included."""
         return 1 + max(self._levels.values(), default=0)
 
+    # -- going on from a checkpoint ----------------------------------------------------------------
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """How many statements of each stream have been admitted."""
+        return self._numbering.snapshot()
+
+    def horizon(self, stream: str) -> tuple[int, int]:
+        """The time and the number of a stream at or below which nothing matters any more."""
+        time, number = self._admission.horizon(stream)
+        return min([time, *(schedule.compare_after(stream) for schedule in self._by_time)]), number
+
+    def take_made(self) -> dict[str, Arrivals]:
+        """What queries have constructed for others to read since the last call; from the first call on."""
+        made = {stream: Arrivals.joined(parts) for stream, parts in (self._made or {}).items()}
+        self._made = {}
+        return made
+
+    def state(self) -> dict[str, Any]:
+        """How far everything has come, as plain data, without what is held: for `resume`."""
+        return {
+            "now": self._now,
+            "newest": self._newest,
+            "begun": self._begun,
+            "seen": self._seen,
+            "numbers": self.numbers,
+            "thresholds": self._admission.state(),
+            "by_time": [schedule.state() for schedule in self._by_time],
+            "by_count": {stream: schedule.state() for stream, schedule in self._by_count.items()},
+            "evaluations": {name: running.evaluations for name, running in self._running.items()},
+        }
+
+    def start_again(self, state: Mapping[str, Any], before: Mapping[str, int]) -> None:
+        """Hold nothing of the streams, of which so many were admitted `before`: for `admit_again`."""
+        self._admission.start_again(state["thresholds"], before)
+        self._numbering = Numbering(dict(before))
+        for schedule in [*self._by_time, *self._by_count.values()]:
+            schedule.start_again(before)
+
+    def admit_again(self, stream: str, arrivals: Arrivals, now: int) -> None:
+        """Let in once more what was admitted after everything up to `now`: nothing is evaluated."""
+        self._admission.admit("time", stream, arrivals)
+        for schedule in self._by_time:
+            schedule.admit_again(stream, arrivals.times, now)
+        numbers = self._numbering.take(stream, len(arrivals))
+        self._admission.reach("count", stream, numbers[-1])
+        if stream in self._by_count:
+            numbered = arrivals.at(np.arange(numbers.start, numbers.stop))
+            self._admission.admit("count", stream, numbered)
+            self._by_count[stream].admit_again(stream, numbered.times, numbers.start - 1)
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state, with what it held let in again."""
+        self._now, self._newest, self._begun = state["now"], state["newest"], state["begun"]
+        self._seen = {stream: (first, newest) for stream, (first, newest) in state["seen"].items()}
+        self._numbering = Numbering(state["numbers"])
+        for schedule, saved in zip(self._by_time, state["by_time"], strict=True):
+            schedule.resume(saved)
+        for stream, schedule in self._by_count.items():
+            schedule.resume(state["by_count"][stream])
+        for name, count in state["evaluations"].items():
+            self._running[name].evaluations = count
+        here = {name: self._at(running) for name, running in self._running.items()}
+        self._admission.forget(self._running.values(), here)
+
     def plan(self, strategy: str) -> dict[str, Any]:
         """How queries are answered and what they share, as plain data."""
         return describe(self._running.values(), self._levels, strategy)
@@ -245,8 +312,11 @@ class Timeline:
         # A triple has no part without a value: the answers of CONSTRUCT are made so.
         columns = ([term or "" for term in column] for column in zip(*result.answers.rows, strict=True))
         s, p, o = map(self._encode, columns)
+        arrivals = Arrivals.of([time] * count, s, p, o, [DEFAULT_GRAPH] * count)
+        if self._made is not None:
+            self._made.setdefault(result.query, []).append(arrivals)
         self.arrive(result.query, time)
-        self.admit(result.query, Arrivals.of([time] * count, s, p, o, [DEFAULT_GRAPH] * count))
+        self.admit(result.query, arrivals)
 
 
 def _schedule(axis: Axis, seen: Mapping[str, tuple[int, int]], now: int) -> Schedule:

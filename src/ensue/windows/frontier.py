@@ -161,6 +161,18 @@ class Frontier:
             return max(state.watermark for state in self._streams.values() if not state.ended)
         return min(awake)
 
+    def state(self) -> dict[str, Any]:
+        """How far each stream has come, as plain data: for `resume`."""
+        marks = {name: [state.watermark, state.ended] for name, state in self._streams.items()}
+        return {"time": self._time, "streams": marks}
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on from a state. Streams that were not there then have said nothing yet."""
+        self._time = state["time"]
+        for name, (watermark, ended) in state["streams"].items():
+            stream = self._stream(name)
+            stream.watermark, stream.ended = watermark, ended
+
     def disorder(self, stream: str) -> Disorder:
         """What was allowed of a stream."""
         return self._stream(stream).disorder
@@ -236,7 +248,7 @@ class Gate:
         if not NEVER < time < FOREVER:
             _refuse(time)
         counters = self.counters(stream)
-        accepted = not self.is_late(time) or self._admits_late(stream, time, grids)
+        accepted = not self.is_late(time) or self._admits_late(stream, time, grids, self._frontier.time)
         self._frontier.see(stream, time)
         if accepted:
             counters.admitted += 1
@@ -266,25 +278,29 @@ class Gate:
         self.counters(stream).admitted += len(times)
         return True
 
-    def admits_together(self, stream: str, times: Times, grids: Sequence[Grid]) -> Mask:
-        """Judge statements that came all at once, in no order: time moves on after the last of them.
+    def admits_together(self, stream: str, times: Times, grids: Sequence[Grid], frontier: int) -> Mask:
+        """Judge statements that came all at once, in no order, when the frontier was there. Counts them.
 
         >>> frontier = Frontier()
         >>> frontier.add("s")
-        >>> Gate(frontier).admits_together("s", np.array([20, 15]), [])
+        >>> Gate(frontier).admits_together("s", np.array([20, 15]), [], NEVER)
         array([ True,  True])
         """
-        accepted = np.ones(len(times), bool)
-        if not len(times):
-            return accepted
-        if times.max() >= FOREVER or times.min() <= NEVER:
+        if len(times) and (times.max() >= FOREVER or times.min() <= NEVER):
             _refuse(int(times.max() if times.max() >= FOREVER else times.min()))
-        for index in np.flatnonzero(times <= self._frontier.time):
-            accepted[index] = self._admits_late(stream, int(times[index]), grids)
-        counters, admitted = self.counters(stream), int(accepted.sum())
+        counters, accepted = self.counters(stream), np.ones(len(times), bool)
+        for index in np.flatnonzero(times <= frontier).tolist():
+            accepted[index] = self._admits_late(stream, int(times[index]), grids, frontier)
+        admitted = int(accepted.sum())
         counters.admitted += admitted
         counters.dropped += len(times) - admitted
-        self._frontier.see(stream, int(times.max()))
+        return accepted
+
+    def admitted_then(self, stream: str, times: Times, grids: Sequence[Grid], frontier: int) -> Mask:
+        """What `admits_together` said, once more and uncounted."""
+        accepted, policy = np.ones(len(times), bool), self._frontier.disorder(stream).late
+        for index in np.flatnonzero(times <= frontier).tolist():
+            accepted[index] = policy == "admit" and missed(grids, int(times[index]), frontier) != "all"
         return accepted
 
     def counters(self, stream: str) -> Counters:
@@ -293,9 +309,12 @@ class Gate:
             self._counters[stream] = Counters()
         return self._counters[stream]
 
-    def _admits_late(self, stream: str, time: int, grids: Iterable[Grid]) -> bool:
-        frontier, counters = self._frontier.time, self.counters(stream)
-        policy = self._frontier.disorder(stream).late
+    def resume(self, stream: str, counters: Counters) -> None:
+        """Go on counting from there."""
+        self._counters[stream] = counters
+
+    def _admits_late(self, stream: str, time: int, grids: Iterable[Grid], frontier: int) -> bool:
+        counters, policy = self.counters(stream), self._frontier.disorder(stream).late
         lost = missed(grids, time, frontier)
         if lost == "none":
             counters.missed_none += 1

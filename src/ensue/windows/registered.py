@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ensue.errors import UsageError
 from ensue.model import FOREVER, NEVER
@@ -100,6 +100,14 @@ class Registered:
         """Whether one of its windows is over this stream."""
         return stream in self._streams
 
+    def state(self) -> dict[str, Any]:
+        """Which windows were read and seen last, as plain data: for `resume`."""
+        return {"read": _plain(self._last_read), "seen": _plain(self._last_seen)}
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self._last_read, self._last_seen = _glimpses(state["read"]), _glimpses(state["seen"])
+
     def look(self, now: int) -> Ahead | None:
         """What comes after `now`: nothing before a statement has come, nothing after the last sight."""
         now = max(now, self._added_at)
@@ -146,6 +154,11 @@ class Registered:
         """The same for the times of a tally, which the windows seen last are compared by as well."""
         seen = (self._last_seen[position] for position in self._moving if position in self._last_seen)
         return min([self._opens_at(stream, now), *(glimpse.window.open for glimpse in seen)])
+
+    @property
+    def compares(self) -> bool:
+        """Whether what its windows hold decides when it reports."""
+        return self.query.report.on != "close"
 
     def _opens_at(self, stream: StreamState, now: int) -> int:
         """Where the next window to close opens; `now`, if that is earlier."""
@@ -254,6 +267,17 @@ class Registered:
         if window.close < stream.first or (read is not None and read.window == window and read.empty):
             return NEVER
         return grid.close(grid.after(stream.newest)) - 1
+
+
+def _plain(glimpses: dict[int, Glimpse]) -> dict[str, Any]:
+    return {str(at): [*it.window, it.admitted, it.empty] for at, it in glimpses.items()}
+
+
+def _glimpses(plain: dict[str, Any]) -> dict[int, Glimpse]:
+    return {
+        int(at): Glimpse(Window(open_, close), admitted, empty)
+        for at, (open_, close, admitted, empty) in plain.items()
+    }
 
 
 def _first_instant(instants: list[Grid], time: int) -> int:

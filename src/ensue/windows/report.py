@@ -60,11 +60,11 @@ class Tally:
     True
     """
 
-    def __init__(self) -> None:
-        self.admitted = 0
+    def __init__(self, before: int = 0) -> None:
+        """`before`: how many were admitted that are forgotten already."""
+        self.admitted = self._dropped = before
         self._times: list[int] = []
         self._up_to: list[int] = []
-        self._dropped = 0
         self._kept = 0
         # Few, if the stream keeps to its bound; each with how many copies came before it.
         self._stragglers: list[tuple[int, int]] = []

@@ -36,13 +36,15 @@ window is seen as it is when the query is evaluated, and moves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ensue.errors import UsageError
 from ensue.model import FOREVER, NEVER
 from ensue.windows.frontier import Times
 from ensue.windows.registered import Ahead, Axis, Evaluation, On, Query, Read, Registered, StreamState
+from ensue.windows.report import Tally
 
 __all__ = ["Axis", "Evaluation", "On", "Query", "Read", "Schedule", "Stop"]
 
@@ -174,6 +176,40 @@ class Schedule:
         """
         state = self._stream(stream)
         return min((q.keep_after(state, self._now) for q in self._readers(stream)), default=self._now)
+
+    def compare_after(self, stream: str) -> int:
+        """The threshold above which the times of a stream still decide when a query reports."""
+        state = self._stream(stream)
+        readers = (query for query in self._readers(stream) if query.compares)
+        return min((query.compare_after(state, self._now) for query in readers), default=FOREVER)
+
+    def state(self) -> dict[str, Any]:
+        """How far it has come, as plain data, without the tallies: for `resume`."""
+        return {
+            "now": self._now,
+            "admitted_to": self._admitted_to,
+            "streams": {name: [it.first, it.newest, it.ended] for name, it in self._streams.items()},
+            "queries": {name: query.state() for name, query in self._queries.items()},
+        }
+
+    def start_again(self, before: Mapping[str, int]) -> None:
+        """Count anew, for `admit_again`: so many of each stream were admitted `before`."""
+        for name, count in before.items():
+            self._stream(name).tally = Tally(count)
+
+    def admit_again(self, stream: str, times: Times, now: int) -> None:
+        """Count once more what was admitted after everything up to `now`."""
+        self._stream(stream).tally.admit_all(times, now)
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on from a state, with what was admitted before counted once more."""
+        self._now, self._admitted_to = state["now"], state["admitted_to"]
+        for name, (first, newest, ended) in state["streams"].items():
+            stream = self._stream(name)
+            stream.first, stream.newest, stream.ended = first, newest, ended
+        for name, query in self._queries.items():
+            query.resume(state["queries"][name])
+            self._look(query)
 
     def _stops(self, query: Registered, time: int) -> bool:
         ahead = self._ahead.get(query.query.name)
