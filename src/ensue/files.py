@@ -195,10 +195,13 @@ def scope_of(path: FilePath) -> str:
 
 
 class TermText:
-    """Terms of one document as canonical text, its blank nodes under the document's scope."""
+    """Terms of one document as canonical text, its blank nodes under the document's scope.
 
-    def __init__(self, path: FilePath, *, keep_labels: bool) -> None:
-        self._scope = scope_of(path)
+    Without a path, labels are under a scope already.
+    """
+
+    def __init__(self, path: FilePath | None, *, keep_labels: bool) -> None:
+        self._scope = "_:" if path is None else scope_of(path)
         # Nodes without a label get a random one from the parser, so they are numbered here instead.
         # A syntax in which every node has a label needs no such table, which grows without end.
         self._numbers: dict[str, int] | None = None if keep_labels else {}

@@ -18,17 +18,18 @@ from ensue.dictionary import Dictionary
 from ensue.errors import UsageError, did_you_mean
 from ensue.files import FilePath
 from ensue.graphs import Graphs
+from ensue.knowledge import InFiles, Knowledge
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER
 from ensue.query.admission import Admission
 from ensue.query.algebra import uses_timestamps
-from ensue.query.arrivals import Arrivals
+from ensue.query.arrivals import Arrivals, Batch
 from ensue.query.background import Background
 from ensue.query.choose import choose_evaluator
 from ensue.query.intake import Act, Intake, Statement
 from ensue.query.language import parse_query
 from ensue.query.log import Logged, Mark, first_needed
 from ensue.query.output import Result
-from ensue.query.running import RunningQuery, Sources
+from ensue.query.running import Accepts, RunningQuery, Sources
 from ensue.query.scopes import find_scopes
 from ensue.query.timeline import Timeline
 from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
@@ -69,7 +70,7 @@ class Reasoner:
     def __init__(
         self,
         rules: str | FilePath | RuleSet | Iterable[str | FilePath] = (),
-        background: Iterable[FilePath] = (),
+        background: Iterable[FilePath] | Knowledge = (),
         strategy: str = "auto",
         *,
         evaluator: str = "auto",
@@ -83,7 +84,8 @@ class Reasoner:
         max_pending: int = MAX_PENDING,
         clock: Clock | None = None,
     ) -> None:
-        """`graphs` says which file the IRI of a FROM is, `allow` from where else FROM may read files.
+        """`background` is in files; `graphs` says which file the IRI of a FROM is, `allow` from where else
+        FROM may read files. Or `background` says all of that itself.
 
         `disorder` is what is allowed of the streams, all or by name. `t0` and `bounds` hold for the
         time windows of all queries, `report` unless `register` says otherwise. `until`: results say
@@ -93,9 +95,9 @@ class Reasoner:
         self.dictionary = Dictionary()
         self.strategy = "expiration" if strategy == "auto" else strategy
         self._evaluator = evaluator
-        self._background = Background(
-            _rule_set(rules), self.dictionary, background, Graphs(graphs, allow), self.strategy
-        )
+        if isinstance(background, Iterable):
+            background = InFiles(tuple(background), Graphs(graphs, allow))
+        self._background = Background(_rule_set(rules), self.dictionary, background, self.strategy)
         self._t0, self._bounds, self._report = t0, bounds, report or Report()
         self._until = until
         self._intake = Intake(disorder, max_pending, clock)
@@ -109,12 +111,20 @@ class Reasoner:
     # -- queries -----------------------------------------------------------------------------------
 
     def register(
-        self, query: str | ContinuousQuery, *, file: str = "<text>", report: Report | None = None
+        self,
+        query: str | ContinuousQuery,
+        *,
+        file: str = "<text>",
+        report: Report | None = None,
+        accepts: Accepts | None = None,
     ) -> Registration:
-        """Answer one more query from now on. It keeps what others hold of its streams already."""
+        """Answer one more query from now on. It keeps what others hold of its streams already.
+
+        `accepts`: give only answers that have such a value for a variable.
+        """
         parsed = parse_query(query, file) if isinstance(query, str) else query
         parsed = self._with_options(parsed)
-        running = self._prepare(parsed)
+        running = self._prepare(parsed, accepts)
         exact_from = self._timeline.add(running, report or self._report)
         for on in parsed.streams:
             self._follow(on.stream).append(on.spec)
@@ -156,13 +166,14 @@ class Reasoner:
         )
         return replace(query, streams=streams)
 
-    def _prepare(self, query: ContinuousQuery) -> RunningQuery:
+    def _prepare(self, query: ContinuousQuery, accepts: Accepts | None) -> RunningQuery:
         self._background.check([*query.default_graphs, *query.named_graphs])
         choice = choose_evaluator(query, self.dictionary, self._evaluator)
         stamped = self.strategy != "dred"
         scopes = find_scopes(query, alone=not stamped, timestamps=uses_timestamps(query))
         named = {iri: self._background.named(iri) for iri in query.named_graphs}
-        return RunningQuery(query, scopes, choice, named, self._sources, until=self._until and stamped)
+        until = self._until and stamped
+        return RunningQuery(query, scopes, choice, named, self._sources, until=until, accepts=accepts)
 
     def _follow(self, stream: str) -> list[WindowSpec]:
         if stream not in self._streams:
@@ -314,12 +325,13 @@ class Reasoner:
 
     # -- step by step, and going on from a checkpoint ----------------------------------------------
 
-    def step(self, batch: Mapping[str, Arrivals], ended: Iterable[str] = ()) -> list[Result]:
+    def step(self, batches: Mapping[str, Batch], ended: Iterable[str] = ()) -> list[Result]:
         """Take in what came at once, as a micro-batch brings it, and give the results that are due.
 
         All of it is judged by the frontier as it was before. `ended` are streams that have ended.
         """
-        self._intake.put_together(batch, self._windows_over, self._timeline.arrive)
+        with self._sources.stages.of("feed"):
+            self._intake.put_together(batches, self._windows_over, self._timeline.arrive)
         for stream in ended:
             self._intake.end(stream)
             self._timeline.end(stream)
@@ -363,7 +375,7 @@ class Reasoner:
         first = first_needed(marks, state["horizons"])
         self._timeline.start_again(timeline, marks[first].numbers)
         for number, (step, after) in enumerate(zip(log, marks[1:], strict=True)):
-            self._intake.put_again(step.batch, self._windows_over, step.mark.frontier)
+            self._intake.put_again(step.batches, self._windows_over, step.mark.frontier)
             for stream, _, arrivals in self._intake.release(after.frontier):
                 if number >= first:
                     self._timeline.admit_again(stream, arrivals, step.mark.frontier)
@@ -389,29 +401,36 @@ class Reasoner:
             **self._timeline.plan(self.strategy),
         }
 
-    def metrics(self) -> dict[str, Any]:
-        """Counters, for machines: what came, what is held, what was answered, how long it took.
-
-        Looks at all that is held: for now and then, not for every step.
-        """
+    def counters(self) -> dict[str, Any]:
+        """What came and what was answered so far: cheap enough for every step."""
         streams = {name: asdict(self._intake.counters(name)) for name in self._streams}
-        held = [source.statistics() for source in self._sources.materialisations.values()]
         return {
             "streams": streams,
             "admitted": sum(each["admitted"] for each in streams.values()),
             "late": sum(self._intake.counters(name).late for name in self._streams),
             "waiting": len(self._intake),
-            "facts": sum(each.get("facts", 0) for each in held),
-            "derived": sum(source.derived() for source in self._sources.materialisations.values()),
-            "derivations": sum(each.get("derivations", 0) for each in held),
-            "probes": sum(each.get("probes", 0) for each in held),
-            "background": len(self._background),
-            "scopes": len(held),
+            "frontier": self._intake.time,
             "terms": len(self.dictionary),
             "windows": sum(running.evaluations for running in self._timeline.queries),
             "answers": self.answers,
             "seconds": self._sources.stages.seconds(),
         }
+
+    def metrics(self) -> dict[str, Any]:
+        """Counters, for machines: what came, what is held, what was answered, how long it took.
+
+        Looks at all that is held: for now and then, not for every step.
+        """
+        derived = sum(source.derived() for source in self._sources.materialisations.values())
+        return {**self.counters(), **self.held(), "derived": derived}
+
+    def held(self) -> dict[str, int]:
+        """How much is held, and how much was done for it. Brings everything up to date first."""
+        held = [source.statistics() for source in self._sources.materialisations.values()]
+        summed = {
+            name: sum(each.get(name, 0) for each in held) for name in ("facts", "derivations", "probes")
+        }
+        return {**summed, "background": len(self._background), "scopes": len(held)}
 
 
 def _rule_set(rules: str | FilePath | RuleSet | Iterable[str | FilePath]) -> RuleSet:

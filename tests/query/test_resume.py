@@ -12,6 +12,7 @@ from query.equivalence.cases import Case, Push, Register, make_case
 from query.equivalence.history import parsed
 from query.equivalence.replay import Engine, bag
 
+from ensue.query.arrivals import Batch
 from ensue.query.log import Logged, Mark, first_kept
 from ensue.windows.report import Report
 
@@ -39,7 +40,7 @@ class Run:
     def step(self, batch, ended=()) -> None:
         reasoner = self.reasoner
         mark = reasoner.mark()
-        self.results += reasoner.step({k: reasoner.arrivals(v) for k, v in batch.items()}, ended)
+        self.results += reasoner.step(batches(reasoner, batch), ended)
         made = {stream: self._text(arrivals) for stream, arrivals in reasoner.take_made().items()}
         newest = max((row[0] for rows in batch.values() for row in rows), default=-(2**63))
         self.log.append((mark, newest, batch, made))
@@ -59,7 +60,7 @@ class Run:
         log = [
             Logged(
                 Mark(mark.frontier, dict(mark.numbers)),
-                {stream: again.arrivals(rows) for stream, rows in batch.items()},
+                batches(again, batch),
                 {stream: again.arrivals(rows) for stream, rows in made.items()},
             )
             for mark, _, batch, made in self.log
@@ -67,6 +68,10 @@ class Run:
         again.resume(state, memories, log)
         again.take_made()
         self.resumed += 1
+
+
+def batches(reasoner, batch):
+    return {stream: Batch.of(reasoner.arrivals(rows)) for stream, rows in batch.items()}
 
 
 def go(run: Run, random: Random | None) -> list:

@@ -7,11 +7,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ensue.errors import InputError, Place, UsageError, did_you_mean
+from ensue.graphs import Graphs
+from ensue.job import Job, Settings
+from ensue.knowledge import InFiles
 from ensue.maintain import STRATEGIES
 from ensue.query.choose import EVALUATORS
 from ensue.query.language import parse_query
 from ensue.query.tree import ContinuousQuery
 from ensue.reasoner import Reasoner
+from ensue.rules.load import load_rules
 from ensue.windows.frontier import Disorder
 from ensue.windows.report import Report
 
@@ -39,25 +43,25 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     add("-q", "--quiet", action="store_true", help="no progress and counts")
 
 
-def reasoner_of(args: argparse.Namespace) -> Reasoner:
-    """The reasoner that a command line describes, with its queries registered."""
+def job_of(args: argparse.Namespace) -> Job:
+    """The job that a command line describes."""
     queries = [read_query(name) for name in args.queries]
-    made = Reasoner(
-        rules=args.rules,
-        background=args.background,
+    settings = Settings(
         strategy=args.strategy,
         evaluator=args.evaluator,
-        graphs=pairs(args.graph, "--graph"),
-        allow=args.allow,
         disorder=Disorder(args.disorder, args.late),
         t0=args.t0,
         bounds=args.bounds,
         report=Report(args.report, args.nth),
         until=args.until,
     )
-    for query in queries:
-        made.register(query)
-    return made
+    graphs = Graphs(pairs(args.graph, "--graph"), args.allow)
+    return Job.of(queries, load_rules(*args.rules), InFiles(tuple(args.background), graphs), settings)
+
+
+def reasoner_of(args: argparse.Namespace) -> Reasoner:
+    """The reasoner that a command line describes, with its queries registered."""
+    return job_of(args).reasoner()
 
 
 def read_query(path: str) -> ContinuousQuery:

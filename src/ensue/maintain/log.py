@@ -8,9 +8,25 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain
 
 from ensue.model import NEVER, Copies, Fact
+
+
+@dataclass(slots=True)
+class _Pane:
+    """A batch, and the least and the greatest stamp in it."""
+
+    copies: Copies
+    oldest: int
+    newest: int
+
+    def count(self, threshold: int) -> int:
+        """How many of its copies are live; most panes need not be looked at."""
+        if self.oldest > threshold:
+            return len(self.copies)
+        return sum(stamp > threshold for stamp in self.copies.stamp)
 
 
 class CopyLog:
@@ -27,28 +43,28 @@ class CopyLog:
 
     def __init__(self) -> None:
         self.threshold = NEVER
-        self._panes: deque[tuple[int, Copies]] = deque()
+        self._panes: deque[_Pane] = deque()
         self._index: dict[Fact, list[tuple[Copies, int]]] | None = None
         self._held = 0
         self._indexed = 0
 
     def __len__(self) -> int:
         """How many copies are live."""
-        return sum(stamp > self.threshold for _, pane in self._panes for stamp in pane.stamp)
+        return sum(pane.count(self.threshold) for pane in self._panes)
 
     def __iter__(self) -> Iterator[tuple[int, int, int, int, int, int]]:
         """The live copies, in order of arrival: (context, s, p, o, graph, stamp)."""
-        rows = chain.from_iterable(pane for _, pane in self._panes)
+        rows = chain.from_iterable(self.panes())
         return (row for row in rows if row[5] > self.threshold)
 
     def panes(self) -> Iterator[Copies]:
         """The batches as they came; expired and retracted copies in them are at or below threshold."""
-        return (pane for _, pane in self._panes)
+        return (pane.copies for pane in self._panes)
 
     def add(self, copies: Copies) -> None:
         """Append a batch. The log owns it from now on."""
         if len(copies):
-            self._panes.append((max(copies.stamp), copies))
+            self._panes.append(_Pane(copies, min(copies.stamp), max(copies.stamp)))
             self._held += len(copies)
             if self._index is not None:
                 self._enter(copies)
@@ -57,8 +73,8 @@ class CopyLog:
         """Forget what has a stamp at or below `threshold`."""
         self.threshold = threshold
         # Panes come nearly in order; one that does not goes when those before it have gone.
-        while self._panes and self._panes[0][0] <= threshold:
-            self._held -= len(self._panes.popleft()[1])
+        while self._panes and self._panes[0].newest <= threshold:
+            self._held -= len(self._panes.popleft().copies)
 
     def live(self) -> Copies:
         """The live copies as one batch."""
@@ -80,6 +96,9 @@ class CopyLog:
             return NEVER
         stamp, pane, row = max(copies, key=lambda copy: copy[0])
         pane.stamp[row] = NEVER
+        for each in self._panes:
+            if each.copies is pane:
+                each.oldest = NEVER
         return stamp
 
     def _copies(self, fact: Fact) -> list[tuple[Copies, int]]:

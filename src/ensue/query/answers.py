@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from ensue.query.tree import Form
 
@@ -29,6 +30,17 @@ class Answers:
     """For each row the stamp up to which its freshest derivation holds; None where an answer can also
     come or go because something else left or came (MINUS, OPTIONAL, aggregates), and where nobody
     keeps track."""
+
+    def where(self, variable: str, wanted: Callable[[str], bool]) -> Answers:
+        """The rows in which a variable has a wanted value.
+
+        >>> Answers(Form.SELECT, ("x",), [("<urn:a>",), (None,)]).where("x", lambda term: True).rows
+        [('<urn:a>',)]
+        """
+        at = self.variables.index(variable)
+        kept = [(term := row[at]) is not None and wanted(term) for row in self.rows]
+        stamps = None if self.stamps is None else list(compress(self.stamps, kept))
+        return Answers(self.form, self.variables, list(compress(self.rows, kept)), stamps)
 
     @property
     def truth(self) -> bool:

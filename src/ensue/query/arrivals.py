@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -89,3 +90,47 @@ class Arrivals:
         # Saturated below FOREVER, which is for what never expires.
         stamps = array("q", (np.minimum(self.times, FOREVER - 1 - offset) + offset).tobytes())
         return Copies(array("i", [context]) * len(self), s, p, o, graph, stamps)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """What came of a stream at once: the times of all, and those of them that matter.
+
+    >>> one = Arrivals.of([20], [1], [5], [3], [0])
+    >>> Batch(np.array([10, 20]), one, np.array([1])).newest
+    20
+    """
+
+    times: Times
+    arrivals: Arrivals
+    rows: NDArray[np.int64] | None = None
+    """Which of all they are; None: all matter."""
+
+    @classmethod
+    def of(cls, arrivals: Arrivals) -> Batch:
+        """All of them matter."""
+        return cls(arrivals.times, arrivals)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Batch]) -> Batch:
+        """One after the other."""
+        times = np.concatenate([part.times for part in parts])
+        arrivals = Arrivals.joined([part.arrivals for part in parts])
+        if all(part.rows is None for part in parts):
+            return cls(times, arrivals)
+        starts = accumulate((len(part.times) for part in parts[:-1]), initial=0)
+        rows = [start + part._numbers for start, part in zip(starts, parts, strict=True)]
+        return cls(times, arrivals, np.concatenate(rows))
+
+    @property
+    def newest(self) -> int:
+        """The greatest time."""
+        return int(self.times.max(initial=NEVER))
+
+    def admitted(self, mask: NDArray[np.bool_]) -> Arrivals:
+        """What matters of those that a mask over all marks."""
+        return self.arrivals[mask if self.rows is None else mask[self.rows]]
+
+    @property
+    def _numbers(self) -> NDArray[np.int64]:
+        return np.arange(len(self.times)) if self.rows is None else self.rows

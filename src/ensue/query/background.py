@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ensue.dictionary import Dictionary
-from ensue.files import FilePath, load_file
-from ensue.graphs import Graphs
+from ensue.files import Statement
+from ensue.knowledge import Knowledge
 from ensue.maintain import make
 from ensue.maintain.contract import Maintainer
-from ensue.model import BACKGROUND, Copies
+from ensue.model import BACKGROUND, DEFAULT_GRAPH, FOREVER, Copies
 from ensue.query.dataset import Columns, PlainGraph, visible
 from ensue.query.materialise import CONTEXT
 from ensue.rules.tree import RuleSet
@@ -22,20 +22,16 @@ class Background:
         self,
         rules: RuleSet,
         dictionary: Dictionary,
-        files: Iterable[FilePath],
-        graphs: Graphs,
+        knowledge: Knowledge,
         strategy: str,
     ) -> None:
         self.rules = rules
         self.strategy = strategy
         self._dictionary = dictionary
-        self._graphs = graphs
-        self._stated = Copies()
+        self._knowledge = knowledge
         self._loaded: dict[str, Copies] = {}
         self._closed: dict[frozenset[str], Columns] = {}
-        for file in files:
-            load_file(file, dictionary, into=self._stated)
-        self._pin(self._stated)
+        self._stated = self._read(knowledge.background())
 
     def check(self, graphs: Iterable[str]) -> None:
         """Read the graphs that a query names, so that what is wrong with them is said at once."""
@@ -81,14 +77,13 @@ class Background:
 
     def _graph(self, iri: str) -> Copies:
         if iri not in self._loaded:
-            copies = Copies()
-            load_file(self._graphs.find(iri), self._dictionary, into=copies)
-            self._loaded[iri] = copies
-            self._pin(copies)
+            self._loaded[iri] = self._read(self._knowledge.graph(iri))
         return self._loaded[iri]
 
-    def _pin(self, copies: Copies) -> None:
-        """What is read once must keep its integers: maintainers are made of it at any time."""
-        for column in (copies.s, copies.p, copies.o, copies.graph):
-            for number in set(column) - {0}:
-                self._dictionary.pin(self._dictionary.decode(number))
+    def _read(self, statements: Iterable[Statement]) -> Copies:
+        # Pinned: what is read once must keep its integers, for maintainers are made of it at any time.
+        pin, copies = self._dictionary.pin, Copies()
+        for s, p, o, name in statements:
+            graph = DEFAULT_GRAPH if name is None else pin(name)
+            copies.append(BACKGROUND, pin(s), pin(p), pin(o), FOREVER, graph)
+        return copies

@@ -13,7 +13,7 @@ import numpy as np
 
 from ensue.errors import BufferFullError
 from ensue.model import FOREVER, NEVER
-from ensue.query.arrivals import Arrivals
+from ensue.query.arrivals import Arrivals, Batch
 from ensue.query.terms_in import Term, term_text
 from ensue.streamfile import Timed
 from ensue.windows.frontier import (
@@ -114,25 +114,29 @@ class Intake:
                 self._wait(stream, arrivals[at : at + 1], arrive)
 
     def put_together(
-        self, batch: Mapping[str, Arrivals], grids: Grids, arrive: Callable[[str, int], None]
+        self, batches: Mapping[str, Batch], grids: Grids, arrive: Callable[[str, int], None]
     ) -> None:
         """The same for statements that came all at once, as a micro-batch brings them.
 
         Time must have gone as far as it can before: windows that have closed have been read.
         """
         frontier = self.time
-        for stream, arrivals in batch.items():
-            admitted = self._gate.admits_together(stream, arrivals.times, grids(stream), frontier)
-            self._wait(stream, arrivals[admitted], arrive)
-        for stream, arrivals in batch.items():
-            if len(arrivals):
-                self._frontier.see(stream, int(arrivals.times.max()))
+        for stream, batch in batches.items():
+            admitted = self._gate.admits_together(stream, batch.times, grids(stream), frontier)
+            if admitted.any():
+                times = batch.times[admitted]
+                arrive(stream, int(times.min()))
+                arrive(stream, int(times.max()))
+                self._buffers[stream].put(*_rows(batch.admitted(admitted), Act.ADMIT))
+        for stream, batch in batches.items():
+            if len(batch.times):
+                self._frontier.see(stream, batch.newest)
 
-    def put_again(self, batch: Mapping[str, Arrivals], grids: Grids, frontier: int) -> None:
+    def put_again(self, batches: Mapping[str, Batch], grids: Grids, frontier: int) -> None:
         """What `put_together` let wait when the frontier was there, once more and uncounted."""
-        for stream, arrivals in batch.items():
-            admitted = self._gate.admitted_then(stream, arrivals.times, grids(stream), frontier)
-            self._buffers[stream].put(*_rows(arrivals[admitted], Act.ADMIT))
+        for stream, batch in batches.items():
+            admitted = self._gate.admitted_then(stream, batch.times, grids(stream), frontier)
+            self._buffers[stream].put(*_rows(batch.admitted(admitted), Act.ADMIT))
 
     def _wait(self, stream: str, arrivals: Arrivals, arrive: Callable[[str, int], None]) -> None:
         if len(arrivals):

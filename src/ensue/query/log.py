@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ensue.query.arrivals import Arrivals
+from ensue.query.arrivals import Arrivals, Batch
 
 Horizons = Mapping[str, tuple[int, int]]
 """For each stream the time and the number at or below which nothing matters any more."""
@@ -28,7 +28,7 @@ class Logged:
     """A step: where it began, what came, and what queries constructed in it."""
 
     mark: Mark
-    batch: Mapping[str, Arrivals]
+    batches: Mapping[str, Batch]
     made: Mapping[str, Arrivals] = field(default_factory=dict)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ensue.query.output_terms import plain
@@ -27,6 +27,10 @@ class _Rows(Writer):
     def __init__(self, out: Sink) -> None:
         super().__init__(out)
         self._begun: set[str] = set()
+
+    def resume(self, queries: Iterable[str]) -> None:
+        """Go on where an earlier run ended: these have their headers."""
+        self._begun.update(queries)
 
     def _is_new(self, query: str) -> bool:
         new = query not in self._begun

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from ensue.errors import UsageError
@@ -40,6 +41,9 @@ class Writer(ABC):
             raise UsageError(what, hint="jsonl and table take every query")
         self._out.write(self.text(result))
         self._out.flush()
+
+    def resume(self, queries: Iterable[str]) -> None:  # noqa: B027 - most formats have nothing to do
+        """Go on where an earlier run ended that had written results of these queries."""
 
     @abstractmethod
     def text(self, result: Result) -> str:

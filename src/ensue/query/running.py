@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,9 @@ from ensue.query.stages import Stages
 from ensue.query.tree import ContinuousQuery
 from ensue.windows.registered import Evaluation, Read
 from ensue.windows.spec import CountWindow, Spec, Window, shown
+
+Accepts = tuple[str, Callable[[str], bool]]
+"""A variable, and which of its values, as text, are wanted."""
 
 
 @dataclass
@@ -60,8 +63,12 @@ class RunningQuery:
         sources: Sources,
         *,
         until: bool = False,
+        accepts: Accepts | None = None,
     ) -> None:
-        """`named` are the graphs of FROM NAMED; `until`: say when answers will leave."""
+        """`named` are the graphs of FROM NAMED; `until`: say when answers will leave.
+
+        `accepts`: give only answers that have such a value for a variable; others are somebody else's.
+        """
         self.query = query
         self.scopes = scopes
         self.bounds = scopes.bounds
@@ -70,6 +77,7 @@ class RunningQuery:
         self.choice = choice
         self.emitter = Emitter(query.relation)
         self.evaluations = 0
+        self._accepts = accepts
         self._named = named
         self._sources = sources
         self._tells_until = until
@@ -111,7 +119,8 @@ class RunningQuery:
     def ask(self, evaluation: Evaluation) -> Answers:
         """All answers of an evaluation."""
         with self._sources.stages.of("evaluate"):
-            return self.choice.evaluator.evaluate(self._dataset(evaluation))
+            answers = self.choice.evaluator.evaluate(self._dataset(evaluation))
+            return answers if self._accepts is None else answers.where(*self._accepts)
 
     def evaluate(self, evaluation: Evaluation, known: Answers | None = None) -> Result:
         """The answers that are due; `known` are all answers, if they have been found already."""
@@ -167,8 +176,13 @@ class RunningQuery:
         """A number that is the same for queries with the same plan over the same scope alone."""
         evaluator = self.choice.evaluator
         alone = isinstance(self.scopes.default, Bound) and not (self.scopes.named or self._named)
-        # Blank nodes that CONSTRUCT makes are each query's own.
-        if not alone or not isinstance(evaluator, CompiledEvaluator) or evaluator.plan.template:
+        # Blank nodes that CONSTRUCT makes are each query's own, and so is what it accepts.
+        if (
+            self._accepts is not None
+            or not alone
+            or not isinstance(evaluator, CompiledEvaluator)
+            or evaluator.plan.template
+        ):
             return None
         groups = self._sources.groups
         return groups.setdefault((evaluator.plan, self.bounds[None].scope), len(groups))

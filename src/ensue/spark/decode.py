@@ -61,11 +61,12 @@ class Decoded:
     dead: pa.RecordBatch
 
 
-def decode(batch: pa.RecordBatch, *, origin: str = "") -> Decoded:
+def decode(batch: pa.RecordBatch, *, origin: str = "", scoped: bool = False) -> Decoded:
     r"""Statements and dead letters of a batch of lines.
 
     Lines are in a column `value` (text or bytes), or cut at the tab in columns `time` and `statement`.
     Columns `file` and `offset` say where a line is from; where there is no `file`, all are from `origin`.
+    `scoped`: blank nodes are under the scopes of their documents already.
 
     >>> lines = ["5\t<urn:a> <urn:p> <urn:b> .", "6\t<urn:a> <urn:p> 'b' ."]
     >>> decoded = decode(pa.record_batch({"value": lines, "offset": [0, 29]}), origin="s.tsv")
@@ -74,7 +75,7 @@ def decode(batch: pa.RecordBatch, *, origin: str = "") -> Decoded:
     >>> decoded.dead.column("offset").to_pylist()
     [29]
     """
-    given = given_of(batch, origin)
+    given = given_of(batch, origin, scoped=scoped)
     plain, others = plain_and_others(given)
     looked_at, dead = _closer_look(given, others)
     return Decoded(_in_order([*plain, looked_at]), dead)
@@ -96,6 +97,7 @@ class Given:
     lines: pa.StringArray
     files: pa.StringArray
     offsets: pa.Int64Array
+    scoped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ class Part:
     statements: pa.RecordBatch
 
 
-def given_of(batch: pa.RecordBatch, origin: str) -> Given:
+def given_of(batch: pa.RecordBatch, origin: str, *, scoped: bool = False) -> Given:
     """The lines of a batch as `decode` takes it."""
     names, size = batch.schema.names, batch.num_rows
     value = batch.column("value") if "value" in names else _rejoined(batch)
@@ -114,7 +116,7 @@ def given_of(batch: pa.RecordBatch, origin: str) -> Given:
     lines = value.cast(pa.binary()).view(pa.string())
     files = pc.fill_null(batch.column("file"), origin) if "file" in names else pa.repeat(origin, size)
     offsets = batch.column("offset").cast(pa.int64()) if "offset" in names else pa.nulls(size, pa.int64())
-    return Given(lines, files, offsets)
+    return Given(lines, files, offsets, scoped)
 
 
 def _rejoined(batch: pa.RecordBatch) -> pa.BinaryArray:
@@ -147,7 +149,9 @@ def _plain(given: Given, rows: _Rows, pattern: str, width: int) -> tuple[Part, _
     if not pc.all(sure).as_py():
         statements = statements.filter(sure)
     plain = rows[accepted]
-    return Part(plain, _scoped(statements, _take(given.files, plain))), rows[~accepted]
+    if not given.scoped:
+        statements = _scoped(statements, _take(given.files, plain))
+    return Part(plain, statements), rows[~accepted]
 
 
 def _take(values: pa.Array, rows: _Rows) -> pa.Array:
@@ -191,7 +195,7 @@ def _closer_look(given: Given, rows: _Rows) -> tuple[Part, pa.RecordBatch]:
     """The slow path."""
     raws = _take(given.lines, rows).view(pa.binary()).to_pylist()
     files, offsets = (_take(column, rows).to_pylist() for column in (given.files, given.offsets))
-    found = list(_read_by_file(files, raws))
+    found = list(_read_by_file(files, raws, given.scoped))
     good = [(row, *it) for row, it in zip(rows, found, strict=True) if isinstance(it, tuple)]
     dead = [
         (file, offset, it.reason, text_of(raw or b""))
@@ -207,9 +211,9 @@ def _columns(rows: list[tuple[Any, ...]], width: int) -> list[tuple[Any, ...]]:
     return list(zip(*rows, strict=True)) or [()] * width
 
 
-def _read_by_file(files: list[str], raws: list[bytes | None]) -> Iterator[Timed | Fault | None]:
+def _read_by_file(files: list[str], raws: list[bytes | None], scoped: bool) -> Iterator[Timed | Fault | None]:
     for file, run in groupby(zip(files, raws, strict=True), lambda pair: pair[0]):
-        yield from _read([raw for _, raw in run], TermText(file, keep_labels=True))
+        yield from _read([raw for _, raw in run], TermText(None if scoped else file, keep_labels=True))
 
 
 def _read(raws: list[bytes | None], text: TermText) -> Iterator[Timed | Fault | None]:

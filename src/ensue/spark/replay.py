@@ -1,192 +1,61 @@
-"""Timed stream files cut into micro-batches: positions, blocks of lines, and what is due. No Spark in here.
+"""Several timed streams cut into micro-batches that keep them side by side in time. No Spark in here.
 
-A position is a file's name and how many of its (unzipped) bytes lie before. It is what Spark's checkpoint
-keeps, so a restart goes on where the last run ended. Files are taken in order of name and are whole when they
-appear; one that appears later has to have a later name.
+A micro-batch is what lies between two positions of each stream. To plan one, the stream that is furthest
+behind in time gives a piece, then the one that is furthest behind then, until the bytes are used up. Lines
+are not looked at for that: only where a piece ends, and the time after it.
 """
 
 from __future__ import annotations
 
-import os
+import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
 
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
+from ensue.model import NEVER
+from ensue.spark.replay_files import Plain, chunks, stat
+from ensue.spark.replay_tape import Tapes, is_zipped
+from ensue.spark.replay_walk import Listing, Position, Segment, Walk, file_of
 
-from ensue.errors import InputError, Place
-from ensue.files import FilePath, Source
-from ensue.streamfile import stream_files
-from ensue.streamgraphs import is_document
+UNLIMITED = sys.maxsize
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# Eighteen digits always fit into 64 bits.
-_TIMED = r"\A-?[0-9]{1,18}\t"
+# To find one takes some 40 microseconds, so a micro-batch of 64 MiB is planned in five milliseconds.
+_PIECE = 1 << 19
+# Small micro-batches of several streams have pieces of each, too.
+_PIECES_OF_EACH = 8
+# To start a task takes longer than to read so much.
+_LEAST_OF_TASK = 1 << 18
+_FILE_BITS = 40
 
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """A place between two lines of a stream. The start is before every file."""
-
-    file: str = ""
-    offset: int = 0
+Positions = Mapping[str, Position]
+"""A position in each stream, by its IRI."""
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
-    """Some lines of one file: those that lie between two offsets. No end means all there are."""
+class Chunk:
+    """Whole lines of a file, about a mebibyte. In a document the offset counts statements, not bytes.
 
-    path: str
-    begin: int
-    end: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Whole lines with their ends, and where each begins: one offset more than lines."""
-
-    lines: pa.StringArray
-    offsets: npt.NDArray[np.int64]
-
-    @classmethod
-    def of(cls, data: bytes, begin: int) -> Block:
-        """The lines of some bytes, which are not copied. What is not UTF-8 is left for `decode` to find."""
-        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1
-        if not data.endswith(b"\n"):
-            ends = np.append(ends, len(data))
-        cuts = np.concatenate(([0], ends))
-        buffers = [None, pa.py_buffer(cuts.astype(np.int32)), pa.py_buffer(data)]
-        return cls(pa.StringArray.from_buffers(len(ends), buffers[1], buffers[2]), begin + cuts)
-
-    def times(self) -> pa.Int64Array:
-        """The time of each line; null where a line does not begin with one."""
-        return timed(self.lines)[0]
-
-
-def timed(lines: pa.StringArray) -> tuple[pa.Int64Array, pa.StringArray]:
-    r"""Lines as time and statement; without a plain time it is null, and the statement is the whole line.
-
-    >>> times, statements = timed(pa.array(["5\t<urn:a> <urn:p> <urn:b> .\n", "oops\n"]))
-    >>> times.to_pylist(), statements.to_pylist()
-    ([5, None], ['<urn:a> <urn:p> <urn:b> .', 'oops'])
+    `scoped` says that labels of blank nodes are the document's own already, and not to be scoped again. A
+    chunk without lines that has `ended` comes after all others of a finite stream.
     """
-    bare = pc.ascii_rtrim(lines, "\r\n")
-    fits = pc.match_substring_regex(bare, _TIMED)
-    pieces = pc.split_pattern(bare.filter(fits), "\t", max_splits=1)
-    heads, tails = pc.list_element(pieces, 0), pc.list_element(pieces, 1)
-    times = pc.replace_with_mask(pa.nulls(len(lines), pa.int64()), fits, heads.cast(pa.int64()))
-    return times, pc.replace_with_mask(bare, fits, tails)
 
+    stream: str
+    file: str
+    number: int
+    offset: int
+    scoped: bool
+    lines: bytes
+    ended: bool = False
 
-def pieces(segment: Segment, count: int) -> list[Segment]:
-    """A segment as at most so many, cut between lines. What is zipped cannot be entered midway: one."""
-    if count == 1 or segment.path.endswith(".gz"):
-        return [segment]
-    with open(segment.path, "rb") as file:
-        end = os.fstat(file.fileno()).st_size if segment.end is None else segment.end
-        cuts = {segment.begin, end}
-        for number in range(1, count):
-            file.seek(segment.begin + (end - segment.begin) * number // count)
-            file.readline()
-            cuts.add(min(file.tell(), end))
-    return [Segment(segment.path, begin, stop) for begin, stop in pairwise(sorted(cuts))]
-
-
-def blocks(segment: Segment) -> Iterator[Block]:
-    """The lines of a segment, about a megabyte at a time."""
-    at, rest = segment.begin, b""
-    with Source(segment.path, start=at) as source:
-        while data := source.read():
-            data = rest + data
-            if at == 0 and data.startswith(_BYTE_ORDER_MARK):
-                at, data = len(_BYTE_ORDER_MARK), data.removeprefix(_BYTE_ORDER_MARK)
-            if segment.end is not None:
-                data = data[: segment.end - at]
-            whole = data.rfind(b"\n") + 1
-            if whole:
-                yield Block.of(data[:whole], at)
-            at, rest = at + whole, data[whole:]
-            if at + len(rest) == segment.end:
-                break
-    if rest:
-        yield Block.of(rest, at)
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """A timed stream file, or a directory of them."""
-
-    path: FilePath
-
-    def between(self, start: Position, end: Position | None = None) -> Iterator[Segment]:
-        """What lies between two positions, or from one on, file by file."""
-        for path in stream_files(self.path):
-            name = os.path.basename(path)
-            if name < start.file or (end is not None and name > end.file):
-                continue
-            if is_document(path):
-                hint = "replay timed lines; `ensue run` reads documents"
-                raise InputError("a document, not timed lines", place=Place(path), hint=hint)
-            begin = start.offset if name == start.file else 0
-            stop = end.offset if end is not None and name == end.file else None
-            if stop is None or begin < stop:
-                yield Segment(path, begin, stop)
-
-    def after(
-        self,
-        start: Position,
-        *,
-        rows: int | None = None,
-        due: int | None = None,
-        until: Position | None = None,
-    ) -> Position:
-        """The position after so many lines, or before the first that is not due; at the latest the end."""
-        position, left = start, rows
-        for segment in self.between(start, until):
-            for block in blocks(segment):
-                take = _how_many(block, left, due)
-                if take:
-                    position = Position(os.path.basename(segment.path), int(block.offsets[take]))
-                left = None if left is None else left - take
-                if take < len(block.lines):
-                    return position
-        return position
-
-    def end(self) -> Position:
-        """Where the stream ends now."""
-        segments = list(self.between(Position()))
-        return _end_of(segments[-1]) if segments else Position()
-
-    def next_time(self, start: Position) -> int | None:
-        """The time of the first line ahead that has one."""
-        for segment in self.between(start):
-            for block in blocks(segment):
-                if times := pc.drop_null(block.times()):
-                    return int(times[0].as_py())
-        return None
-
-
-def _end_of(segment: Segment) -> Position:
-    size = os.path.getsize(segment.path)
-    if segment.path.endswith(".gz"):
-        size = max((int(block.offsets[-1]) for block in blocks(segment)), default=0)
-    return Position(os.path.basename(segment.path), size)
-
-
-def _how_many(block: Block, rows: int | None, due: int | None) -> int:
-    count = len(block.lines)
-    if due is not None:
-        early = pc.index(pc.greater(block.times(), due), True).as_py()
-        count = count if early < 0 else early
-    return count if rows is None else min(count, rows)
+    @property
+    def place(self) -> int:
+        """A number that orders the chunks of a stream: room for 8 million files of a tebibyte each."""
+        return self.number << _FILE_BITS | self.offset
 
 
 class Pace:
-    """Up to which time a stream is due, if it runs so many times faster than its stamps say.
+    """Up to which time streams are due, if they run so many times faster than their stamps say.
 
     It starts when first asked: what would have come before, or while nothing ran, is not caught up with.
 
@@ -213,3 +82,155 @@ class Pace:
             return None
         began, first = self._began
         return first + int((now - began) * 1000 * self._speed)
+
+
+class Planner:
+    """Says where micro-batches of some streams end, and of which parts of which files they are made.
+
+    `finite` streams have files that are complete: the last line of one needs no line feed, and when all were
+    read the stream is said to have ended, once.
+    """
+
+    def __init__(self, paths: Mapping[str, str], *, finite: bool = False, pace: Pace | None = None) -> None:
+        self._paths = paths
+        self._finite = finite
+        self._pace = pace
+        self._until: Positions = {}
+        self._tapes = Tapes()
+        # Of the micro-batch that was planned last: directories are listed once for each.
+        self._listings: dict[str, Listing] = {}
+        self._spent: dict[str, Position] = {}
+
+    def close(self) -> None:
+        """Close all files."""
+        self._tapes.close()
+
+    def stop_at_what_is_there(self) -> None:
+        """From now on all that is there is due, an unfinished last line too, and nothing that comes later."""
+        self._until = {stream: Listing.of(path).end() for stream, path in self._paths.items()}
+        self._pace = None
+
+    def after(self, start: Positions, budget: int = UNLIMITED) -> dict[str, Position]:
+        """Where a micro-batch ends that has so many bytes at most; one line if it is longer."""
+        walks = self._walks(start)
+        due = None
+        if self._pace is not None:
+            due = self._pace.due(lambda: _earliest(walk.next_time() for walk in walks.values()))
+            # As long as no time is known, only lines without one are due.
+            due = NEVER if due is None else due
+        _take(walks, budget, due)
+        self._spent = {stream: start[stream] for stream, walk in walks.items() if walk.spent}
+        found = {stream: walk.position for stream, walk in walks.items()}
+        if self._finite:
+            over = {
+                stream: replace(found[stream], ended=True) for stream, walk in walks.items() if walk.over()
+            }
+            found |= over
+        return {stream: found.get(stream, position) for stream, position in start.items()}
+
+    def between(self, start: Positions, end: Positions) -> list[Segment]:
+        """What a micro-batch is made of."""
+        found: list[Segment] = []
+        for stream, last in end.items():
+            first = start[stream]
+            if first != last:
+                spent = self._spent.get(stream) == first
+                found += self._listing(stream, last).between(stream, first, last, spent=spent)
+        return found
+
+    def _walks(self, start: Positions) -> dict[str, Walk]:
+        going = [stream for stream, position in start.items() if not position.ended]
+        self._listings = {stream: Listing.of(self._paths[stream]) for stream in going}
+        complete = self._finite or bool(self._until)
+        return {
+            stream: Walk(
+                listing, start[stream], self._tapes, complete=complete, until=self._until.get(stream)
+            )
+            for stream, listing in self._listings.items()
+        }
+
+    def _listing(self, stream: str, end: Position) -> Listing:
+        known = self._listings.get(stream)
+        if known is None or (end.file and end.file not in known.names):
+            return Listing.of(self._paths[stream])
+        return known
+
+
+def _earliest(times: Iterable[int | None]) -> int | None:
+    return min((time for time in times if time is not None), default=None)
+
+
+def _take(walks: Mapping[str, Walk], budget: int, due: int | None) -> None:
+    """Let streams go on, those furthest behind first, until so many bytes are taken or no more are due."""
+    left = budget
+    piece = max(1, min(_PIECE, budget // (_PIECES_OF_EACH * max(1, len(walks)))))
+    behind = [(_behind(walk, len(walks)), stream) for stream, walk in walks.items()]
+    heapify(behind)
+    while behind and left > 0:
+        _, stream = heappop(behind)
+        # The only one that is left need not wait for others.
+        size = min(piece, left) if behind else left
+        # The very first line is taken however long it is, as otherwise it never would be.
+        taken = walks[stream].step(size, left if left < budget else UNLIMITED, due)
+        left -= taken
+        if taken:
+            heappush(behind, (_behind(walks[stream], len(behind) + 1), stream))
+
+
+def _behind(walk: Walk, streams: int) -> int:
+    """How far a stream is. One whose next lines have no time goes first, so that they are passed."""
+    time = walk.next_time() if streams > 1 else None
+    return NEVER if time is None else time
+
+
+def parts(segments: Iterable[Segment], count: int, least: int = _LEAST_OF_TASK) -> list[tuple[Segment, ...]]:
+    """Segments dealt out to at most so many tasks, about equal in bytes and in their order.
+
+    What is zipped or a document cannot be entered midway, and is not cut.
+    """
+    weighed = [(segment, _weight(segment)) for segment in segments]
+    total = sum(weight for _, weight in weighed)
+    count = max(1, min(count, total // least))
+    tasks: list[list[Segment]] = [[] for _ in range(count)]
+    before = 0
+    for segment, weight in weighed:
+        for task, piece in _dealt(segment, before, before + weight, total, count):
+            tasks[task].append(piece)
+        before += weight
+    return [tuple(task) for task in tasks if task]
+
+
+def _weight(segment: Segment) -> int:
+    if segment.end is None or segment.document:
+        return stat(segment.path).st_size
+    return segment.end - segment.begin
+
+
+def _dealt(
+    segment: Segment, before: int, after: int, total: int, count: int
+) -> Iterator[tuple[int, Segment]]:
+    """The pieces of a segment, each with the number of its task, where so many bytes lie before and after."""
+    first, last = (min(at * count // max(total, 1), count - 1) for at in (before, max(before, after - 1)))
+    if first == last or segment.end is None or segment.document or is_zipped(segment.path):
+        yield first, segment
+        return
+    begin, file = segment.begin, Plain(segment.path, segment.end)
+    for task in range(first, last + 1):
+        end = segment.end
+        if task < last:
+            share = (task + 1) * total // count
+            end = file.cut(max(begin + 1, segment.begin + share - before), segment.end)
+        if begin < end:
+            yield task, replace(segment, begin=begin, end=end)
+        begin = end
+
+
+def read(segments: Iterable[Segment], tapes: Tapes) -> Iterator[Chunk]:
+    """The lines of a task."""
+    for segment in segments:
+        if segment.ended:
+            yield Chunk(segment.stream, segment.path, segment.number, segment.begin, False, b"", ended=True)
+            continue
+        file = file_of(segment.path, segment.end, tapes, document=segment.document)
+        for offset, lines in chunks(file, segment.begin, segment.end):
+            yield Chunk(segment.stream, segment.path, segment.number, offset, segment.document, lines)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark.errors import PySparkRuntimeError
@@ -118,3 +119,19 @@ def is_local(chosen: Mapping[str, str]) -> bool:
     (True, True, False)
     """
     return chosen.get("spark.master", "local").startswith("local") and "spark.remote" not in chosen
+
+
+@contextmanager
+def embedded(
+    *, cores: int | None, shards: int, memory: str | None, master: str | None = None
+) -> Iterator[SparkSession]:
+    """A session of a command's own, which ends with it."""
+    extra = {} if master is None else {"spark.master": master}
+    spark = session("ensue", cores=cores, shards=shards, memory=memory, extra=extra)
+    # Spark's Python workers greet on Java's standard error, and would do so between the user's results.
+    java = spark._jvm.java  # type: ignore[union-attr]
+    java.lang.System.setErr(java.io.PrintStream(java.io.OutputStream.nullOutputStream()))
+    try:
+        yield spark
+    finally:
+        spark.stop()

@@ -1,42 +1,54 @@
-"""`format("ensue")`: timed stream files as a streaming DataFrame, replayed at a chosen speed.
+"""`format("ensue")`: timed streams as a streaming DataFrame, side by side in time, at a chosen speed.
 
     register(spark)
     lines = spark.readStream.format("ensue").option("path", "positions.tsv").option("speed", "60").load()
 
 | option | meaning |
 |---|---|
-| path | a timed stream file, plain or `.gz`, or a directory of them (files that appear later are read too) |
-| speed | how many times faster than the stamps say; 0, the default: as fast as `rowsPerBatch` admits |
-| rowsPerBatch | lines of a micro-batch, at most; 500,000 unless told |
-| parts | into how many tasks a micro-batch of a plain file is cut; 1 unless told |
+| path | a stream: a file, plain, `.gz` or an RDF document with times, or a directory of files |
+| streams | instead of a path, several: a JSON object of paths by the IRIs of streams |
+| rows | `lines`, unless told, `chunks`, or `ranges` |
+| speed | how many times faster than the stamps say; 0, the default: as fast as can be |
+| bytesPerBatch | bytes of a micro-batch, at most (one line may have more); 64 MiB unless told |
+| parts | into how many tasks a micro-batch is cut, if it is worth it; 1 unless told |
+| finite | `true`: files are complete: the last line of one needs no line feed, and streams come to an end |
 
-A row is a line: its time and its statement (null and the whole line where it does not begin with a time), and
-where it is from. `decode` takes such rows. With `trigger(availableNow=True)` everything is due at once.
+Files are read as they grow, line by whole line; of a directory, files that appear later are read too, in
+order of name. Names there that begin with `.` or `_` are not looked at. `replay_walk.py` says what may
+happen to files, and what is an error. A micro-batch takes what there is, up to its bytes, from the stream
+that is furthest behind in time first. With `trigger(availableNow=True)` everything that is there is due at
+once, and files count as complete.
+
+A row of `lines` is a line: its time and its statement (null and the whole line where it does not begin with a
+time), and where it is from; `decode` takes such rows. A row of `chunks` is about a mebibyte of whole lines,
+as they are, which costs Spark much less: `place` orders the chunks of a stream, and `scoped` says that
+blank nodes are under the scope of their document already; when a finite stream has no more, one last chunk,
+without lines, has `ended`. A row of `ranges` says where lines are, and
+nothing more: `source_rows.chunks_of` makes chunks of such rows, in a stage that is Python anyway. An offset
+counts (unzipped) bytes, or statements of a document.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import (
-    ReadLimit,
-    ReadMaxRows,
-    SupportsTriggerAvailableNow,
-)
+from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxBytes, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
 from ensue.errors import UsageError
-from ensue.spark.replay import Block, Pace, Position, Segment, Stream, blocks, pieces, timed
-from ensue.spark.session import ARROW_ROWS
+from ensue.spark.replay import UNLIMITED, Pace, Planner, Positions, parts
+from ensue.spark.replay_walk import Position, Segment
+from ensue.spark.source_options import Options
+from ensue.spark.source_rows import CHUNKS, LINES, RANGES, rows_of
 
-LINES = "time long, statement string, file string, offset long"
-"""The columns of a stream of lines, as Spark writes them."""
+__all__ = ["CHUNKS", "LINES", "RANGES", "ReplayReader", "ReplaySource", "register"]
 
-ROWS_PER_BATCH = 500_000
+_COLUMNS = {"lines": LINES, "chunks": CHUNKS, "ranges": RANGES}
 
 
 def register(spark: SparkSession) -> None:
@@ -45,7 +57,7 @@ def register(spark: SparkSession) -> None:
 
 
 class ReplaySource(DataSource):
-    """Timed stream files as a source of lines."""
+    """Timed streams as a source of lines, chunks or ranges."""
 
     @classmethod
     def name(cls) -> str:
@@ -53,8 +65,8 @@ class ReplaySource(DataSource):
         return "ensue"
 
     def schema(self) -> str:
-        """The columns of a line."""
-        return LINES
+        """The columns, by what rows are asked for."""
+        return _COLUMNS[Options.of(self.options).rows]
 
     def streamReader(self, schema: StructType) -> ReplayReader:  # noqa: N802
         """Who reads it."""
@@ -64,88 +76,57 @@ class ReplaySource(DataSource):
 class _Part(InputPartition):
     """What one task reads."""
 
-    def __init__(self, segment: Segment) -> None:
-        self.segment = segment
+    def __init__(self, segments: tuple[Segment, ...]) -> None:
+        self.segments = segments
 
 
 class ReplayReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Says where micro-batches begin and end (in the driver), and reads them (in the workers)."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        if "path" not in options:
-            raise UsageError("format('ensue') without a path", hint=".option('path', FILE_OR_DIRECTORY)")
-        self._stream = Stream(options["path"])
-        self._rows = int(_number(options, "rowsPerBatch", ROWS_PER_BATCH, 1))
-        self._parts = int(_number(options, "parts", 1, 1))
-        speed = _number(options, "speed", 0, 0)
-        self._pace = Pace(speed) if speed else None
-        self._target: Position | None = None
+        self._options = Options.of(options)
+        pace = Pace(self._options.speed) if self._options.speed else None
+        self._planner = Planner(self._options.streams, finite=self._options.finite, pace=pace)
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
-        """Before the first file."""
-        return _offset(Position())
+        """Before the first file of each stream."""
+        return _offset(self._positions({}))
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        """So many rows at most."""
-        return ReadMaxRows(self._rows)
+        """So many bytes at most."""
+        return ReadMaxBytes(self._options.bytes_per_batch)
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
         """Where a micro-batch that begins at `start` ends."""
-        here = _position(start)
-        rows = limit.max_rows if isinstance(limit, ReadMaxRows) else None
-        if self._target is not None:
-            end = self._stream.after(here, rows=rows, until=self._target)
-        elif self._pace is not None:
-            end = self._stream.after(
-                here, rows=rows, due=self._pace.due(lambda: self._stream.next_time(here))
-            )
-        else:
-            end = self._stream.after(here, rows=rows)
-        return _offset(end)
+        budget = limit.max_bytes if isinstance(limit, ReadMaxBytes) else UNLIMITED
+        return _offset(self._planner.after(self._positions(start), budget))
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         """From now on nothing counts but what is there now."""
-        self._target = self._stream.end()
+        self._planner.stop_at_what_is_there()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """What the tasks of a micro-batch read."""
-        segments = self._stream.between(_position(start), _position(end))
-        return [_Part(piece) for segment in segments for piece in pieces(segment, self._parts)]
+        segments = self._planner.between(self._positions(start), self._positions(end))
+        return [_Part(task) for task in parts(segments, self._options.parts)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The lines of one task."""
+        """The rows of one task."""
         assert isinstance(partition, _Part)
-        for block in blocks(partition.segment):
-            yield from _batches(block, partition.segment.path)
+        return rows_of(self._options.rows, partition.segments)
+
+    def stop(self) -> None:
+        """Close all files."""
+        self._planner.close()
+
+    def _positions(self, offset: Mapping[str, Any]) -> dict[str, Position]:
+        """Positions from a checkpoint. A stream that is new begins at its start."""
+        streams = self._options.streams
+        if others := sorted(set(offset) - set(streams)):
+            hint = "name all streams as before (new ones may join), or start with a new checkpoint"
+            raise UsageError(f"the checkpoint knows of a stream '{others[0]}'", hint=hint)
+        return {stream: Position(**offset.get(stream, {})) for stream in streams}
 
 
-def _batches(block: Block, path: str) -> Iterator[pa.RecordBatch]:
-    times, statements = timed(block.lines)
-    columns = {
-        "time": times,
-        "statement": statements,
-        "file": pa.repeat(path, len(times)),
-        "offset": pa.array(block.offsets[:-1]),
-    }
-    whole = pa.record_batch(columns)
-    for first in range(0, whole.num_rows, ARROW_ROWS):
-        yield whole.slice(first, ARROW_ROWS)
-
-
-def _offset(position: Position) -> dict[str, Any]:
-    return {"file": position.file, "offset": position.offset}
-
-
-def _position(offset: dict[str, Any]) -> Position:
-    return Position(offset["file"], offset["offset"])
-
-
-def _number(options: Mapping[str, str], name: str, default: float, least: float) -> float:
-    text = options.get(name, str(default))
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1
-    if not least <= number < float("inf"):
-        raise UsageError(f"option {name}: '{text}'", hint=f"a number, at least {least}")
-    return number
+def _offset(positions: Positions) -> dict[str, Any]:
+    return {stream: asdict(position) for stream, position in positions.items()}

@@ -1,0 +1,23 @@
+"""What is said at the end of a run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from ensue.cli.output import Output
+from ensue.progress import Progress
+
+
+def report(args: argparse.Namespace, counted: dict[str, Any], seconds: float, progress: Progress) -> None:
+    """Write the counters down where that was asked for, and say the most important ones."""
+    if args.metrics is not None:
+        with Output(args.metrics) as output:
+            output.write_lines([json.dumps(counted | {"wall_seconds": round(seconds, 3)}) + "\n"])
+    late = f", {counted['late']:,} late" if counted["late"] else ""
+    dead = f", {counted['dead_letters']:,} dead letters" if counted["dead_letters"] else ""
+    progress.say(
+        f"{counted['admitted']:,} statements in {seconds:.1f} s: {counted['windows']:,} evaluations, "
+        f"{counted['answers']:,} answers{late}{dead}"
+    )

@@ -1,0 +1,67 @@
+"""`ensue run --engine local`: in this process, without Spark."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+from ensue.cli.job import reasoner_of, streams_of
+from ensue.cli.letters import ShownLetters, StrictLetters
+from ensue.cli.output import Output
+from ensue.cli.report import report
+from ensue.cli.run import kind_and_path
+from ensue.model import NEVER
+from ensue.progress import Progress
+from ensue.query.output import Result, writer
+from ensue.reasoner import Reasoner
+from ensue.streamfile import DeadLetters, Timed, read_stream
+
+
+def run_local(args: argparse.Namespace) -> int:
+    """Do it."""
+    progress = Progress(sys.stderr, quiet=args.quiet)
+    reasoner = reasoner_of(args)
+    streams = streams_of(args, reasoner)
+    started = time.perf_counter()
+    with ExitStack() as stack:
+        kind, path = kind_and_path(args.output)
+        out = writer(kind, stack.enter_context(Output(path, whole=False)))
+        letters = _letters(args, stack, progress)
+        for result in _answers(reasoner, streams, letters, progress):
+            out.write(result)
+        out.close()
+    counted = reasoner.metrics() | {"dead_letters": letters.count}
+    report(args, counted, time.perf_counter() - started, progress)
+    return 0
+
+
+def _letters(args: argparse.Namespace, stack: ExitStack, progress: Progress) -> DeadLetters:
+    if args.strict:
+        return StrictLetters()
+    if args.dead_letters is not None:
+        return DeadLetters(stack.enter_context(Output(args.dead_letters, whole=False)))
+    return ShownLetters(progress)
+
+
+def _answers(
+    reasoner: Reasoner, streams: dict[str, str], letters: DeadLetters, progress: Progress
+) -> Iterator[Result]:
+    """Feed the streams side by side, the one that is furthest behind first, and give what comes out."""
+    sources = {iri: read_stream(path, on_bad=letters) for iri, path in streams.items()}
+    newest = dict.fromkeys(sources, NEVER)
+    read = 0
+    while sources:
+        stream = min(sources, key=newest.__getitem__)
+        batch: list[Timed] | None = next(sources[stream], None)
+        if batch is None:
+            del sources[stream]
+            yield from reasoner.end(stream)
+            continue
+        newest[stream] = max(newest[stream], max(statement[0] for statement in batch))
+        reasoner.feed(stream, batch)
+        yield from reasoner.advance()
+        read += len(batch)
+        progress.note(f"{read:,} statements, {reasoner.answers:,} answers, {letters.count:,} dead letters")

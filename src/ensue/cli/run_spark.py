@@ -1,0 +1,148 @@
+"""`ensue run` on Spark: embedded in this process, or on a cluster."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from ensue.badlines import DeadLetters
+from ensue.cli.job import job_of, streams_of
+from ensue.cli.letters import ShownLetters, StrictLetters
+from ensue.cli.output import Output
+from ensue.cli.report import report
+from ensue.cli.run import kind_and_path
+from ensue.progress import Progress
+from ensue.query.output import writer
+from ensue.query.output_writer import Writer
+from ensue.spark.card import Card, go_on
+from ensue.spark.ledger import Ledger, OnceFile, Written
+from ensue.spark.plan import plan_of
+from ensue.spark.runner import Feed, MicroBatch, Run
+from ensue.spark.session import embedded
+
+_COUNTED = {"admitted": 0, "late": 0, "windows": 0, "answers": 0, "dead_letters": 0}
+
+
+def run_spark(args: argparse.Namespace) -> int:
+    """Do it."""
+    progress = Progress(sys.stderr, quiet=args.quiet)
+    job = job_of(args)
+    streams = streams_of(args, job.reasoner())
+    plan = plan_of(job, shards=args.shards or 1, keep_all=bool(args.keep_all))
+    checkpoint = None if args.checkpoint is None else Path(args.checkpoint)
+    if checkpoint is not None:
+        card = Card.of(job, shards=len(plan.keys), filtered=plan.relevance is not None)
+        for line in go_on(checkpoint, card):
+            progress.say(line)
+    feed = Feed(streams, args.speed or 0, args.batch_bytes, finite=not args.follow)
+    with ExitStack() as stack:
+        sink = stack.enter_context(_Sink(args, Ledger(checkpoint), progress))
+        spark = stack.enter_context(
+            embedded(cores=args.cores, shards=len(plan.keys), memory=args.memory, master=args.master)
+        )
+        run = Run(spark, plan, feed, sink.take, checkpoint)
+        with _stopped_by_ctrl_c(run, progress):
+            run.until_it_ends()
+        stopped = run.was_stopped
+    report(args, _COUNTED | sink.counters, time.perf_counter() - sink.started, progress)
+    return _INTERRUPTED if stopped else 0
+
+
+_INTERRUPTED = 130
+
+
+@contextmanager
+def _stopped_by_ctrl_c(run: Run, progress: Progress) -> Iterator[None]:
+    """The first Ctrl-C lets the current micro-batch be the last one; the second does not wait for it."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        signal.signal(number, before)
+        progress.say("stopping after this micro-batch; Ctrl-C again to stop at once")
+        run.stop(asked=True)
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class _Sink:
+    """Where results and dead letters go, micro-batch by micro-batch, each once."""
+
+    def __init__(self, args: argparse.Namespace, ledger: Ledger, progress: Progress) -> None:
+        self._args = args
+        self._ledger = ledger
+        self._progress = progress
+        self._files: list[OnceFile] = []
+        self._stack = ExitStack()
+        self._queries = set(ledger.written.queries)
+        self.started = time.perf_counter()
+        self.counters: dict[str, Any] = {}
+        self._seen = (self.started, 0)
+
+    def __enter__(self) -> _Sink:
+        kind, path = kind_and_path(self._args.output)
+        self._out: Writer = writer(kind, self._file(path))
+        self._out.resume(self._queries)
+        self._letters = self._dead_letters()
+        return self
+
+    def __exit__(self, *problem: Any) -> None:
+        self._stack.close()
+
+    def take(self, batch: MicroBatch) -> None:
+        """Write what a micro-batch gave, unless it was written before."""
+        self.counters = batch.counters
+        if batch.number > self._ledger.written.batch:
+            for bad in batch.dead:
+                self._letters(bad)
+            for result in batch.results:
+                self._out.write(result)
+                self._queries.add(result.query)
+            lengths = {file.name: file.sync() for file in self._files}
+            self._ledger.close(Written(batch.number, lengths, tuple(sorted(self._queries))))
+        self._tell(batch.counters)
+
+    def _file(self, path: str | None) -> Any:
+        if path is None or not _is_plain(path):
+            return self._stack.enter_context(Output(path, whole=False))
+        file = self._stack.enter_context(OnceFile(path, self._ledger))
+        self._files.append(file)
+        return file
+
+    def _dead_letters(self) -> DeadLetters:
+        if self._args.strict:
+            return StrictLetters()
+        if self._args.dead_letters is not None:
+            return DeadLetters(self._file(self._args.dead_letters))
+        return ShownLetters(self._progress)
+
+    def _tell(self, counted: dict[str, Any]) -> None:
+        now, admitted = time.perf_counter(), counted.get("admitted", 0)
+        before, admitted_before = self._seen
+        rate = (admitted - admitted_before) / max(now - before, 1e-6)
+        self._seen = (now, admitted)
+        parts = [
+            f"{admitted:,} statements ({rate:,.0f}/s)",
+            f"{counted.get('windows', 0):,} windows",
+            f"{counted.get('answers', 0):,} answers",
+            f"{counted.get('facts', 0):,} facts",
+            f"{counted.get('derivations', 0):,} derivations",
+            f"{counted.get('late', 0):,} late",
+            f"{counted.get('dead_letters', 0):,} dead letters",
+            f"lag {counted.get('lag_ms', 0) / 1000:.1f} s",
+        ]
+        self._progress.note(", ".join(parts))
+
+
+def _is_plain(path: str) -> bool:
+    return os.path.isfile(path) or not os.path.exists(path)

@@ -1,0 +1,99 @@
+"""A job as data: queries, rules, knowledge and settings. It can be sent to any process and started there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ensue.knowledge import Knowledge, Sent
+from ensue.query.language import parse_query
+from ensue.query.running import Accepts
+from ensue.query.tree import ContinuousQuery
+from ensue.reasoner import Reasoner
+from ensue.rules.tree import RuleSet
+from ensue.windows.frontier import Disorder
+from ensue.windows.report import Report
+from ensue.windows.spec import Bounds
+
+
+@dataclass(frozen=True, slots=True)
+class QueryText:
+    """A query as it was written, and where."""
+
+    text: str
+    file: str
+    name: str
+
+    @classmethod
+    def of(cls, query: ContinuousQuery) -> QueryText:
+        """The text of a query that was parsed."""
+        return cls(query.text, query.place.file, query.name)
+
+    def parse(self) -> ContinuousQuery:
+        """The query."""
+        return parse_query(self.text, self.file, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a job is done, besides what is asked: see `Reasoner`."""
+
+    strategy: str = "auto"
+    evaluator: str = "auto"
+    disorder: Disorder | Mapping[str, Disorder] = field(default_factory=Disorder)
+    t0: int = 0
+    bounds: Bounds = "(]"
+    report: Report = field(default_factory=Report)
+    until: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be answered, and how.
+
+    >>> query = parse_query("ASK FROM STREAM <urn:s> [RANGE 1s STEP 1s] { ?s ?p ?o }", "q.rq", "q")
+    >>> job = Job.of([query], RuleSet("none", ()), Sent())
+    >>> job.reasoner().streams, pickle.loads(pickle.dumps(job)) == job
+    (['urn:s'], True)
+    """
+
+    queries: tuple[QueryText, ...]
+    rules: RuleSet
+    knowledge: Sent = field(default_factory=Sent)
+    settings: Settings = field(default_factory=Settings)
+
+    @classmethod
+    def of(
+        cls,
+        queries: Iterable[ContinuousQuery],
+        rules: RuleSet,
+        knowledge: Knowledge,
+        settings: Settings | None = None,
+    ) -> Job:
+        """The job of these queries. Files are read now: whoever does the job needs none."""
+        asked = list(queries)
+        graphs = [iri for query in asked for iri in (*query.default_graphs, *query.named_graphs)]
+        sent = Sent.of(knowledge, graphs)
+        return cls(tuple(map(QueryText.of, asked)), rules, sent, settings or Settings())
+
+    def parsed(self) -> list[ContinuousQuery]:
+        """The queries."""
+        return [query.parse() for query in self.queries]
+
+    def reasoner(self, accepts: Mapping[str, Accepts] | None = None) -> Reasoner:
+        """A reasoner that does the job, with its queries registered; `accepts` are by their names."""
+        settings = self.settings
+        made = Reasoner(
+            self.rules,
+            self.knowledge,
+            settings.strategy,
+            evaluator=settings.evaluator,
+            disorder=settings.disorder,
+            t0=settings.t0,
+            bounds=settings.bounds,
+            report=settings.report,
+            until=settings.until,
+        )
+        for query in self.parsed():
+            made.register(query, accepts=(accepts or {}).get(query.name))
+        return made

@@ -1,0 +1,63 @@
+"""What holds besides the streams: background, and the graphs of FROM; in files, or sent along with a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ensue.files import FilePath, Statement, read_statements
+from ensue.graphs import Graphs
+
+
+class Knowledge(Protocol):
+    """Where statements that do not come on a stream are from. Terms are canonical text."""
+
+    def background(self) -> Iterable[Statement]:
+        """What always holds."""
+
+    def graph(self, iri: str) -> Iterable[Statement]:
+        """The graph that a query names in FROM or FROM NAMED; a QueryError if there is none to be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class InFiles:
+    """Knowledge that is read from files when it is asked for."""
+
+    files: tuple[FilePath, ...] = ()
+    graphs: Graphs = field(default_factory=Graphs)
+
+    def background(self) -> Iterable[Statement]:
+        """The statements of all files."""
+        for file in self.files:
+            yield from read_statements(file)
+
+    def graph(self, iri: str) -> Iterable[Statement]:
+        """The statements of the file that the graph is in, if it may be read."""
+        return read_statements(self.graphs.find(iri))
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Knowledge as data, for a process that may not see the files.
+
+    >>> Sent.of(Sent((("<urn:a>", "<urn:p>", "<urn:b>", None),)), graphs=[]).stated
+    (('<urn:a>', '<urn:p>', '<urn:b>', None),)
+    """
+
+    stated: tuple[Statement, ...] = ()
+    graphs: Mapping[str, tuple[Statement, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, knowledge: Knowledge, graphs: Iterable[str]) -> Sent:
+        """Everything that queries over these graphs need of other knowledge."""
+        named = {iri: tuple(knowledge.graph(iri)) for iri in sorted(set(graphs))}
+        return cls(tuple(knowledge.background()), named)
+
+    def background(self) -> Iterable[Statement]:
+        """What was sent."""
+        return self.stated
+
+    def graph(self, iri: str) -> Iterable[Statement]:
+        """What was sent."""
+        return self.graphs[iri]

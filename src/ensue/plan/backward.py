@@ -1,0 +1,100 @@
+"""Backward from patterns through rules: everything that a fact of some shape can rest on (seed: QSMat).
+
+QSMat's Algorithms 3 and 4: whoever concludes something of a wanted shape has its cut premises grounded in
+the background, and what is left of its live premises is wanted too, until nothing new is. (Line 11 of
+Algorithm 3 binds variables by the goal of the whole search; by the pattern at hand is meant.)
+
+A need may have a *key*: the position at which stands what the fact is about for whoever needs it. The key
+is followed into the premises; where a premise does not hold it, that is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ensue.plan.cuts import Cut, Cuts
+from ensue.plan.heads import Binding, Head
+from ensue.plan.shapes import ANY, Shape, Shapes, shape_of
+from ensue.rules.tree import Pattern, Var
+
+
+class NotKeyed(Exception):  # noqa: N818 - no error: a reason for one shard
+    """Why what a rule concludes does not rest on statements about one and the same thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Facts of a shape are needed; `key` is the position of what they are about, if that matters."""
+
+    shape: Shape
+    key: int | None = None
+
+
+@dataclass(slots=True)
+class Needs:
+    """All needs, by key, and the cuts that they rest on."""
+
+    by_key: dict[int | None, Shapes] = field(default_factory=dict)
+    cuts: set[Cut] = field(default_factory=set)
+
+    def add(self, need: Need) -> bool:
+        """Take in a need; False if a wider one is there."""
+        return self.by_key.setdefault(need.key, Shapes()).add(need.shape)
+
+    def covers(self, need: Need) -> bool:
+        """Whether a need as wide is there."""
+        return need.key in self.by_key and self.by_key[need.key].covers(need.shape)
+
+
+def close(cuts: Cuts, needs: Iterable[Need]) -> Needs:
+    """The needs and all that facts of their shapes can rest on; raises NotKeyed.
+
+    Without keys there is nothing to add to the need of everything, so the search ends there.
+    """
+    found = Needs()
+    waiting = list(needs)
+    while waiting:
+        need = waiting.pop()
+        if not found.add(need):
+            continue
+        if need == Need(ANY):
+            break
+        for head in cuts.index.concluding(need.shape):
+            waiting.extend(_behind(head, need, cuts, found))
+    return found
+
+
+def _behind(head: Head, need: Need, cuts: Cuts, found: Needs) -> list[Need]:
+    """What a rule needs to conclude something of a shape."""
+    binding = head.unify(need.shape)
+    live = cuts.live(head)
+    if binding is None or not live or (need.key is not None and _is_minted(head, need.key)):
+        return []
+    premises = [(head.premises[at].pattern, _key_in(head, at, need.key)) for at in live]
+    found.cuts.update(cuts.inferred(head))
+    if all(found.covers(Need(shape_of(pattern, binding), key)) for pattern, key in premises):
+        return []
+    # Once each: many matches of the cut premises differ only in what no live one asks for.
+    return list(dict.fromkeys(_grounded(premises, cuts.grounded(head, binding))))
+
+
+def _grounded(premises: list[tuple[Pattern, int | None]], bindings: Iterable[Binding]) -> Iterable[Need]:
+    return (Need(shape_of(pattern, bound), key) for bound in bindings for pattern, key in premises)
+
+
+def _is_minted(head: Head, key: int) -> bool:
+    """A node that a rule made is bound to no variable of a query, so no key of a query is one."""
+    return tuple(head.conclusion)[key] in head.minted
+
+
+def _key_in(head: Head, at: int, key: int | None) -> int | None:
+    """Where the key stands in a premise."""
+    if key is None:
+        return None
+    node, premise = tuple(head.conclusion)[key], head.premises[at].pattern
+    if not isinstance(node, Var):
+        raise NotKeyed(f"rule '{head.rule}' concludes {head.conclusion}, always about {node}")
+    if node not in premise.variables():
+        raise NotKeyed(f"rule '{head.rule}' concludes {head.conclusion}, and its {premise} lacks {node}")
+    return tuple(premise).index(node)

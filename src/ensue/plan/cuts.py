@@ -1,0 +1,135 @@
+"""Which premises are cut: matched by the background alone, so that they can be grounded in it.
+
+A premise is cut because the rule says so: then nothing else ever matches it. Or it is cut because it is
+about schema, *assuming* that no stream brings any. That assumption must be about what streams state, so
+it is followed backwards through the rules: whatever could help to make schema out of a stream must not
+come either. Where that leads to statements that are no schema, the premise is not cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ensue.plan.heads import Binding, Head, HeadIndex, heads, repeats
+from ensue.plan.known import Known, Statement
+from ensue.plan.schema import Schema
+from ensue.plan.shapes import Shape, Shapes, shape_of
+from ensue.rules.tree import Node, Pattern, RuleSet, Var
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A premise (by its number) that is taken to match background alone."""
+
+    head: Head
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Something that nothing outside the background must match: a shape, for the premise that asks for it."""
+
+    shape: Shape
+    asker: Cut | None = None
+    """None: a query asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Premises:
+    """The premises of a rule, sorted."""
+
+    live: tuple[int, ...]
+    inferred: tuple[Cut, ...]
+    cut: tuple[Pattern, ...]
+    """All that are not live, by assumption or because the rule says so."""
+
+
+class Cuts:
+    """The rules over a closed background, and which of their premises are cut."""
+
+    def __init__(self, rules: RuleSet, background: Iterable[Statement]) -> None:
+        statements = list(background)
+        self.index = HeadIndex(heads(rules.rules))
+        self._schema = Schema.of(statements)
+        self._cuts = {
+            Cut(head, at)
+            for head in self.index.every
+            for at, premise in enumerate(head.premises)
+            if not premise.cut and self._schema.has(shape_of(premise.pattern))
+        }
+        wanted = [shape_of(cut.head.premises[cut.at].pattern) for cut in self._cuts]
+        wanted += [shape_of(p.pattern) for head in self.index.every for p in head.premises if p.cut]
+        self.known = Known(statements, wanted)
+        self._premises = {head: self._sorted(head) for head in self.index.every}
+        self._keep_those_that_hold()
+
+    def _keep_those_that_hold(self) -> None:
+        """Let go of cuts for which more than schema would have to be assumed, until all others hold."""
+        while failing := [cut for cut in self._cuts if self.assumed([goal_of(cut)]) is None]:
+            self._cuts.difference_update(failing)
+            self._premises = {head: self._sorted(head) for head in self.index.every}
+
+    def _sorted(self, head: Head) -> _Premises:
+        inferred = tuple(cut for at in range(len(head.premises)) if (cut := Cut(head, at)) in self._cuts)
+        every = list(enumerate(head.premises))
+        live = tuple(at for at, premise in every if not premise.cut and Cut(head, at) not in self._cuts)
+        return _Premises(live, inferred, tuple(premise.pattern for at, premise in every if at not in live))
+
+    def inferred(self, head: Head) -> tuple[Cut, ...]:
+        """The premises of a rule that are cut by assumption."""
+        return self._premises[head].inferred
+
+    def live(self, head: Head) -> tuple[int, ...]:
+        """The premises of a rule that a stream can match, by number."""
+        return self._premises[head].live
+
+    def grounded(self, head: Head, binding: Binding) -> Iterator[Binding]:
+        """All ways to match the cut premises of a rule, but for those in which it repeats a live one."""
+        premises = self._premises[head]
+        for bound in self.known.ground(premises.cut, binding):
+            conclusion = _filled(head.conclusion, bound)
+            if all(_filled(head.premises[at].pattern, bound) != conclusion for at in premises.live):
+                yield bound
+
+    def assumed(self, goals: Iterable[Goal]) -> Shapes | None:
+        """What no stream may bring so that nothing outside the background meets the goals.
+
+        None: some of it would be no schema. The shapes are complete: think of the first fact outside
+        the background that meets a goal. It is stated, and has the goal's shape; or some rule made it
+        of premises of which one is outside the background, and each of them is a goal as well.
+        """
+        found = Shapes()
+        seen: dict[Cut | None, Shapes] = {}
+        waiting = list(goals)
+        while waiting:
+            goal = waiting.pop()
+            if not seen.setdefault(goal.asker, Shapes()).add(goal.shape):
+                continue
+            if not self._schema.has(goal.shape):
+                return None
+            found.add(goal.shape)
+            waiting.extend(self._behind(goal))
+        return found
+
+    def _behind(self, goal: Goal) -> Iterator[Goal]:
+        """What a fact that meets a goal could be made of."""
+        for head in self.index.concluding(goal.shape):
+            binding = head.unify(goal.shape)
+            if binding is None or (goal.asker and repeats(goal.asker.head, goal.asker.at, head)):
+                continue
+            for cut in self.inferred(head):
+                yield Goal(shape_of(head.premises[cut.at].pattern, binding), cut)
+            if live := self.live(head):
+                for bound in self.grounded(head, binding):
+                    for at in live:
+                        yield Goal(shape_of(head.premises[at].pattern, bound), Cut(head, at))
+
+
+def _filled(pattern: Pattern, binding: Binding) -> list[Node]:
+    return [binding.get(node, node) if isinstance(node, Var) else node for node in pattern]
+
+
+def goal_of(cut: Cut) -> Goal:
+    """That nothing outside the background matches a premise, whatever its variables are."""
+    return Goal(shape_of(cut.head.premises[cut.at].pattern), cut)

@@ -1,0 +1,114 @@
+"""Rules seen from behind: by what they conclude."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ensue.plan.shapes import Shape
+from ensue.rules.tree import Bind, Mint, Node, Pattern, Premise, Rule, Var
+
+Binding = dict[Var, str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Head:
+    """A rule with one of its conclusions. Conditions are left out: they only make rules fire less."""
+
+    rule: str
+    conclusion: Pattern
+    premises: tuple[Premise, ...]
+    minted: frozenset[Var]
+    """The variables of the conclusion that are nodes made by the rule."""
+    computed: frozenset[Var]
+    """The variables of the conclusion that conditions give a value."""
+
+    def unify(self, shape: Shape) -> Binding | None:
+        """What the rule's variables are where it concludes something of a shape; None if it cannot.
+
+        A minted node is nobody's constant, but for a blank node that came from the background: there
+        the same rule may have made the same node.
+
+        >>> x, y = Var("x"), Var("y")
+        >>> [head] = heads([Rule("r", (Premise(Pattern(x, "<urn:p>", y)),), (Pattern(y, "<urn:q>", x),))])
+        >>> head.unify((None, "<urn:q>", "<urn:a>")), head.unify((None, "<urn:r>", None))
+        ({Var(name='x'): '<urn:a>'}, None)
+        """
+        binding: Binding = {}
+        for node, term in zip(self.conclusion, shape, strict=True):
+            if term is None or node in self.computed:
+                continue
+            if isinstance(node, str):
+                if node != term:
+                    return None
+            elif node in self.minted:
+                if not term.startswith("_:"):
+                    return None
+            elif binding.setdefault(node, term) != term:
+                return None
+        return binding
+
+
+def heads(rules: Iterable[Rule]) -> tuple[Head, ...]:
+    """Every rule once for each of its conclusions."""
+    return tuple(_head(rule, conclusion) for rule in rules for conclusion in rule.conclusions)
+
+
+def _head(rule: Rule, conclusion: Pattern) -> Head:
+    body = {variable for premise in rule.premises for variable in premise.pattern.variables()}
+    minted = frozenset(c.target for c in rule.conditions if isinstance(c, Mint)) - body
+    computed = frozenset(c.target for c in rule.conditions if isinstance(c, Bind)) - body - minted
+    return Head(rule.name, conclusion, rule.premises, minted, computed)
+
+
+class HeadIndex:
+    """Heads by the predicate of their conclusion."""
+
+    def __init__(self, every: Sequence[Head]) -> None:
+        self.every = every
+        self._named: dict[str, list[Head]] = {}
+        self._open = [head for head in every if isinstance(head.conclusion.p, Var)]
+        for head in every:
+            if isinstance(head.conclusion.p, str):
+                self._named.setdefault(head.conclusion.p, []).append(head)
+
+    def concluding(self, shape: Shape) -> Sequence[Head]:
+        """The heads that may conclude something of a shape: all that do are among them."""
+        if shape[1] is None:
+            return self.every
+        return [*self._named.get(shape[1], ()), *self._open]
+
+
+def repeats(head: Head, at: int, maker: Head) -> bool:
+    """Whether a rule says nothing new wherever another rule made what its premise `at` matches.
+
+    `(?x ?p ?y), (?p sub ?q) -> (?x ?q ?y)` concludes its own premise from every `(?a sub ?a)`.
+
+    >>> x, p, y, q, a = (Var(name) for name in "xpyqa")
+    >>> live, schema = Premise(Pattern(x, p, y)), Premise(Pattern(p, "<urn:sub>", q))
+    >>> [up] = heads([Rule("up", (live, schema), (Pattern(x, q, y),))])
+    >>> [same] = heads([Rule("same", (live,), (Pattern(p, "<urn:sub>", p),))])
+    >>> repeats(up, 1, same), repeats(up, 0, same)
+    (True, False)
+    """
+    apart = {variable: Var(f"{variable.name}'") for variable in maker.conclusion.variables()}
+    made = [apart.get(node, node) if isinstance(node, Var) else node for node in maker.conclusion]
+    same: dict[Var, Node] = {}
+    for one, other in zip(head.premises[at].pattern, made, strict=True):
+        one, other = _find(one, same), _find(other, same)
+        if one == other:
+            continue
+        if isinstance(one, Var):
+            same[one] = other
+        elif isinstance(other, Var):
+            same[other] = one
+        else:
+            return False
+    conclusion = [_find(node, same) for node in head.conclusion]
+    return any([_find(node, same) for node in premise.pattern] == conclusion for premise in head.premises)
+
+
+def _find(node: Node, same: dict[Var, Node]) -> Node:
+    while isinstance(node, Var) and node in same:
+        node = same[node]
+    return node

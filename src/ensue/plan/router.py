@@ -1,0 +1,80 @@
+"""Shards of terms: a fixed function of a term's text, the same in every process and after a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensue.errors import UsageError
+from ensue.plan.matches import Mask, Matches, Numbers, distinct
+from ensue.plan.shapes import Shape
+
+MOST_SHARDS = 62
+"""Bits of a signed number, with one to spare."""
+
+
+def shard_of(term: str, shards: int) -> int:
+    """The shard that owns a term.
+
+    >>> shard_of("<urn:a>", 4)
+    2
+    """
+    return crc32(term.encode("utf-8", "surrogatepass")) % shards
+
+
+def check_shards(shards: int) -> None:
+    """Raise UsageError where there cannot be so many shards."""
+    if not 1 <= shards <= MOST_SHARDS:
+        raise UsageError(f"there cannot be {shards} shards", hint=f"from 1 to {MOST_SHARDS}")
+
+
+@dataclass(frozen=True, slots=True)
+class Owns:
+    """Whether a shard owns a term: it accepts only solutions whose key it owns."""
+
+    shards: int
+    shard: int
+
+    def __call__(self, term: str) -> bool:
+        """Whether the shard owns a term, given as its canonical text."""
+        return shard_of(term, self.shards) == self.shard
+
+
+class Router:
+    """Says for each statement of a block which shards need it, as bits."""
+
+    def __init__(
+        self, keyed: Mapping[int, Iterable[Shape]] | None, assumed: Iterable[Shape], shards: int
+    ) -> None:
+        """`keyed` has the needed shapes by the position of their key; None: all goes to the first shard."""
+        check_shards(shards)
+        self._shards = shards
+        self._keyed = None if keyed is None else {at: Matches(shapes) for at, shapes in keyed.items()}
+        self._assumed = Matches(assumed)
+
+    def route(self, terms: Sequence[str], s: Numbers, p: Numbers, o: Numbers) -> NDArray[np.int64]:
+        """Bit k: shard k needs the statement. No bit: nobody does."""
+        if self._keyed is None:
+            return np.ones(len(p), np.int64)
+        bits = np.zeros(len(p), np.int64)
+        columns = (s, p, o)
+        for at, matches in self._keyed.items():
+            rows = np.flatnonzero(matches(terms, s, p, o))
+            keys = columns[at][rows]
+            bits[rows] |= self._bits(terms, keys)[keys]
+        return bits
+
+    def assumed(self, terms: Sequence[str], s: Numbers, p: Numbers, o: Numbers) -> Mask:
+        """Which statements should not have come: routing holds only without them."""
+        return self._assumed(terms, s, p, o)
+
+    def _bits(self, terms: Sequence[str], keys: Numbers) -> NDArray[np.int64]:
+        """The bit of the owner of each term that is a key here, by its number."""
+        table = np.zeros(len(terms), np.int64)
+        there = distinct(keys, len(terms))
+        table[there] = [1 << shard_of(terms[number], self._shards) for number in there.tolist()]
+        return table

@@ -1,0 +1,69 @@
+"""Which shapes are schema: statements that a background has and a stream hardly ever brings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ensue.plan.known import Statement
+from ensue.plan.shapes import Shape
+from ensue.terms import OWL, RDF, RDFS
+
+TYPE = f"<{RDF}type>"
+SUB_CLASS = f"<{RDFS}subClassOf>"
+SUB_PROPERTY = f"<{RDFS}subPropertyOf>"
+
+
+def _names(vocabulary: str, words: str) -> frozenset[str]:
+    return frozenset(f"<{vocabulary}{word}>" for word in words.split())
+
+
+PREDICATES = (
+    _names(RDFS, "subClassOf subPropertyOf domain range")
+    | _names(RDF, "first rest")
+    | _names(OWL, "equivalentClass disjointWith complementOf unionOf intersectionOf oneOf disjointUnionOf")
+    | _names(OWL, "equivalentProperty inverseOf propertyDisjointWith propertyChainAxiom hasKey")
+    | _names(OWL, "onProperty onProperties onClass onDataRange hasValue hasSelf someValuesFrom allValuesFrom")
+    | _names(
+        OWL, "cardinality minCardinality maxCardinality datatypeComplementOf onDatatype withRestrictions"
+    )
+    | _names(OWL, "qualifiedCardinality minQualifiedCardinality maxQualifiedCardinality members")
+)
+"""Predicates that schema is written in. Not owl:sameAs and owl:differentFrom, which are said of things."""
+
+CLASSES = (
+    _names(RDFS, "Class Datatype ContainerMembershipProperty")
+    | _names(RDF, "Property List")
+    | _names(OWL, "Class Restriction DataRange DeprecatedClass AllDisjointClasses AllDisjointProperties")
+    | _names(OWL, "ObjectProperty DatatypeProperty AnnotationProperty OntologyProperty DeprecatedProperty")
+    | _names(OWL, "FunctionalProperty InverseFunctionalProperty SymmetricProperty AsymmetricProperty")
+    | _names(OWL, "TransitiveProperty ReflexiveProperty IrreflexiveProperty")
+)
+"""What is of one of these classes is schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The vocabulary of schema in one background: the standard's, and what that background puts under it."""
+
+    predicates: frozenset[str]
+    classes: frozenset[str]
+
+    @classmethod
+    def of(cls, background: Iterable[Statement]) -> Schema:
+        """The schema vocabulary of a closed background.
+
+        >>> has_part = ("<urn:partOf>", SUB_PROPERTY, "<urn:in>")
+        >>> a_kind_of = ("<urn:kindOf>", SUB_PROPERTY, SUB_CLASS)
+        >>> sorted(Schema.of([has_part, a_kind_of]).predicates - PREDICATES)
+        ['<urn:kindOf>']
+        """
+        below: dict[str, set[str]] = {SUB_PROPERTY: set(), SUB_CLASS: set()}
+        for s, p, o in background:
+            if (p == SUB_PROPERTY and o in PREDICATES) or (p == SUB_CLASS and o in CLASSES):
+                below[p].add(s)
+        return cls(PREDICATES | below[SUB_PROPERTY], CLASSES | below[SUB_CLASS])
+
+    def has(self, shape: Shape) -> bool:
+        """Whether only schema has a shape."""
+        return shape[1] in self.predicates or (shape[1] == TYPE and shape[2] in self.classes)

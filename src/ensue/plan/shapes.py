@@ -1,0 +1,84 @@
+"""Triple patterns up to renaming: what is left of one when only its terms count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+
+from ensue.rules.tree import Pattern, Var
+
+Term = str | None
+"""A term as canonical text, or None where any may stand."""
+
+Shape = tuple[Term, Term, Term]
+ANY: Shape = (None, None, None)
+"""The shape that every statement has."""
+
+
+def shape_of(pattern: Pattern, binding: Mapping[Var, str] | None = None) -> Shape:
+    """The shape of a pattern, with the values of variables that are bound.
+
+    >>> shape_of(Pattern(Var("x"), "<urn:p>", Var("y")), {Var("y"): "<urn:b>"})
+    (None, '<urn:p>', '<urn:b>')
+    """
+    bound = binding or {}
+    s, p, o = (bound.get(node) if isinstance(node, Var) else node for node in pattern)
+    return s, p, o
+
+
+def overlap(one: Shape, other: Shape) -> bool:
+    """Whether some statement has both shapes.
+
+    >>> overlap((None, "<urn:p>", None), ("<urn:a>", None, None))
+    True
+    """
+    return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
+
+
+def show(shape: Shape) -> str:
+    """A shape for people.
+
+    >>> show((None, "<urn:p>", None))
+    '(* <urn:p> *)'
+    """
+    return f"({' '.join(term or '*' for term in shape)})"
+
+
+def as_wide(shape: Shape) -> Iterator[Shape]:
+    """Every shape that all statements of this shape have: itself, and with fewer terms."""
+    s, p, o = ((term,) if term is None else (term, None) for term in shape)
+    return product(s, p, o)
+
+
+class Shapes:
+    """A set of shapes; one is in it as soon as a wider one is.
+
+    >>> some = Shapes()
+    >>> some.add((None, "<urn:p>", "<urn:a>")), some.add((None, "<urn:p>", None))
+    (True, True)
+    >>> some.covers((None, "<urn:p>", "<urn:b>")), some.widest()
+    (True, ((None, '<urn:p>', None),))
+    """
+
+    def __init__(self, shapes: Iterable[Shape] = ()) -> None:
+        self._shapes = set(shapes)
+
+    def add(self, shape: Shape) -> bool:
+        """Take a shape in; False if it is covered already."""
+        if self.covers(shape):
+            return False
+        self._shapes.add(shape)
+        return True
+
+    def covers(self, shape: Shape) -> bool:
+        """Whether every statement of this shape has one of the shapes here."""
+        return any(wider in self._shapes for wider in as_wide(shape))
+
+    def widest(self) -> tuple[Shape, ...]:
+        """The shapes that no other one covers, in order."""
+        some = (
+            shape
+            for shape in self._shapes
+            if not any(wider in self._shapes for wider in as_wide(shape) if wider != shape)
+        )
+        return tuple(sorted(some, key=lambda shape: tuple(term or "" for term in shape)))

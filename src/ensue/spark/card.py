@@ -1,0 +1,124 @@
+"""The card of a checkpoint: which job it is of, and what a job may change and still go on from it.
+
+The truth in a checkpoint is the statements that still matter. What is derived from them is made anew by
+every run. So rules, background, strategy and evaluator may change, if no statement was dropped for not
+mattering before; but not the queries, since which statements are kept follows from their windows, nor
+what decides which statements were admitted, nor the number of shards, by which they are spread.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from ensue.errors import InputError, Place, UsageError
+from ensue.job import Job
+from ensue.spark.ledger import write_whole
+
+NAME = "ensue-job.json"
+LAYOUT = 1
+"""Rises when what is in a checkpoint means something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a checkpoint says of its job."""
+
+    layout: int
+    version: str
+    queries: str
+    admission: str
+    rules: str
+    background: str
+    methods: str
+    shards: int
+    filtered: bool
+
+    @classmethod
+    def of(cls, job: Job, *, shards: int, filtered: bool) -> Card:
+        """The card of a job."""
+        settings = job.settings
+        admission = (settings.disorder, settings.t0, settings.bounds, settings.report)
+        return cls(
+            LAYOUT,
+            version("ensue"),
+            _digest([(query.name, query.text) for query in job.queries]),
+            _digest(admission),
+            _digest(job.rules),
+            _digest([job.knowledge.stated, sorted(job.knowledge.graphs.items())]),
+            _digest((settings.strategy, settings.evaluator, settings.until)),
+            shards,
+            filtered,
+        )
+
+
+def go_on(checkpoint: Path, card: Card) -> list[str]:
+    """Leave a job's card with a checkpoint, and say what is done about a difference to the one there.
+
+    Raises UsageError where the job cannot go on from it.
+    """
+    path = checkpoint / NAME
+    if not path.exists():
+        if checkpoint.exists() and any(checkpoint.iterdir()):
+            hint = "name a folder that is empty or not there yet"
+            raise UsageError(f"{checkpoint} is no checkpoint of Ensue", hint=hint)
+        checkpoint.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json.dumps(asdict(card)))
+        return []
+    before = _read(path)
+    said = [f"checkpoint {checkpoint}: going on", *_differences(before, card)]
+    write_whole(path, json.dumps(asdict(card)))
+    return said
+
+
+def _differences(before: Card, card: Card) -> list[str]:
+    fresh = "start with a new checkpoint"
+    if before.layout != card.layout:
+        raise UsageError(f"the checkpoint was written by Ensue {before.version}, in another way", hint=fresh)
+    if before.shards != card.shards:
+        hint = f"run it with --shards {before.shards}, or {fresh}"
+        raise UsageError(f"the checkpoint has {before.shards} shards, not {card.shards}", hint=hint)
+    for what, changed in (
+        ("the queries", before.queries != card.queries),
+        ("the disorder allowed, t0, bounds or report", before.admission != card.admission),
+    ):
+        if changed:
+            raise UsageError(f"{what} changed since the checkpoint was made", hint=fresh)
+    said = []
+    if before.version != card.version:
+        said.append(f"it was written by Ensue {before.version}: state is read as it is")
+    if before.methods != card.methods:
+        said.append("strategy, evaluator or --until changed: what is derived is made anew")
+    knowledge = [
+        what
+        for what, changed in (
+            ("rules", before.rules != card.rules),
+            ("background", before.background != card.background),
+        )
+        if changed
+    ]
+    if knowledge and (before.filtered or card.filtered):
+        hint = f"{fresh}, or run with --keep-all from the start"
+        names = " and ".join(knowledge)
+        raise UsageError(f"{names} changed, and statements were dropped that may matter now", hint=hint)
+    if knowledge:
+        said.append(f"{' and '.join(knowledge)} changed: from the next window on the new ones hold")
+    if before.filtered != card.filtered and not knowledge:
+        raise UsageError("--keep-all changed since the checkpoint was made", hint=fresh)
+    return said
+
+
+def _read(path: Path) -> Card:
+    try:
+        return Card(**json.loads(path.read_text("utf-8")))
+    except (ValueError, TypeError) as problem:
+        hint = "start with a new checkpoint"
+        raise InputError(f"is damaged: {problem}", place=Place(str(path)), hint=hint) from problem
+
+
+def _digest(of: Any) -> str:
+    return blake2b(repr(of).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()

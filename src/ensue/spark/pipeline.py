@@ -1,0 +1,36 @@
+"""The whole data path on Spark, in one function.
+
+    source -> decode -> count -> filter -> route -> [ window -> maintain -> query ] -> merge -> sink
+     lines   |-------------- prepare -------------|  |--------- a shard's step ------|
+
+Before the shuffle everything is stateless and by the column; what crosses it are blocks. A shard is a
+partition of the stateful stage, and has a reasoner of its own over all that concerns it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import DataFrame
+
+from ensue.spark.plan import Plan
+from ensue.spark.prepare import PREPARED, Lane, Prepare
+from ensue.spark.processor import STEPPED, ShardProcessor
+
+
+def stepped(sources: Iterable[Source], plans: Iterable[Plan]) -> DataFrame:
+    """What comes out of the shards: the rows of `processor.STEPPED`."""
+    blocks = [source.lines.mapInArrow(Prepare(source.lanes), PREPARED) for source in sources]
+    routed = reduce(DataFrame.union, blocks).groupBy("shard")
+    processor = ShardProcessor({key: shard for plan in plans for key, shard in plan.shards()})
+    return routed.transformWithStateInPandas(processor, STEPPED, outputMode="append", timeMode="none")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A streaming DataFrame of lines or chunks, and the lanes of the streams that are in it."""
+
+    lines: DataFrame
+    lanes: Mapping[str, Lane]

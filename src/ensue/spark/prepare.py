@@ -1,0 +1,158 @@
+"""What happens to lines before the shuffle: decoded, counted, filtered, routed, and packed into blocks.
+
+All of it is stateless and by the column. What comes out are few rows: for each piece of input and each shard
+a block, even if nothing of it concerns that shard, since every shard must hear how far time has come.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from pyspark import TaskContext
+
+from ensue.errors import InputError
+from ensue.plan.relevance import Relevance
+from ensue.plan.routing import Routing
+from ensue.spark.blocks import Block
+from ensue.spark.decode import Decoded, decode
+from ensue.spark.replay_lines import Lines
+
+PREPARED = "shard int, stream string, place long, kind string, payload binary"
+"""The columns of what crosses the shuffle, as Spark writes them."""
+
+_SCHEMA = pa.schema(
+    [
+        ("shard", pa.int32()),
+        ("stream", pa.string()),
+        ("place", pa.int64()),
+        ("kind", pa.string()),
+        ("payload", pa.binary()),
+    ]
+)
+BLOCK, DEAD, END = "block", "dead", "end"
+
+_Row = tuple[int, str, int, str, bytes]
+_PLACES = 1 << 40
+"""A task numbers its rows from its own number times this: so places of tasks do not meet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """The way of a stream's statements to the shards of a job."""
+
+    stream: str
+    keys: tuple[int, ...]
+    """The keys of the shards."""
+    relevance: Relevance | None = None
+    routing: Routing | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepare:
+    """Does it, in a worker: give it to `mapInArrow`.
+
+    `lanes` are by the names that rows have for streams; rows without a name are on the lane of "".
+    """
+
+    lanes: Mapping[str, Lane]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Rows of chunks or of lines in, rows for shards out."""
+        work = _Work(self)
+        for batch in batches:
+            rows = list(work.chunks(batch) if "lines" in batch.schema.names else work.lines(batch))
+            if rows:
+                yield pa.record_batch(list(zip(*rows, strict=True)), schema=_SCHEMA)
+
+
+class _Work:
+    """One task's work: it knows what it has decided about terms before."""
+
+    def __init__(self, prepare: Prepare) -> None:
+        self._prepare = prepare
+        self._ways: dict[str, _Way] = {}
+        context = TaskContext.get()
+        self._place = (context.partitionId() if context is not None else 0) * _PLACES
+
+    def chunks(self, batch: pa.RecordBatch) -> Iterator[_Row]:
+        """Rows of which each has many lines of one file."""
+        for row in range(batch.num_rows):
+            name, file, place, offset, scoped, ended = (
+                batch.column(name)[row].as_py()
+                for name in ("stream", "file", "place", "offset", "scoped", "ended")
+            )
+            if ended:
+                yield from self._way(name).end(place)
+                continue
+            lines = Lines.of(batch.column("lines")[row].as_buffer())
+            before = np.arange(len(lines.text)) if scoped else lines.cuts[:-1]
+            given = pa.record_batch({"value": lines.text, "offset": pa.array(offset + before)})
+            yield from self._way(name).rows(decode(given, origin=file, scoped=scoped), place)
+
+    def lines(self, batch: pa.RecordBatch) -> Iterator[_Row]:
+        """Rows of which each is a line or a statement."""
+        place, self._place = self._place, self._place + batch.num_rows
+        way = self._way("")
+        yield from way.rows(decode(batch, origin=way.stream), place)
+
+    def _way(self, name: str) -> _Way:
+        if name not in self._ways:
+            self._ways[name] = _Way(self._prepare.lanes[name])
+        return self._ways[name]
+
+
+class _Way:
+    """A lane at work."""
+
+    def __init__(self, lane: Lane) -> None:
+        self.stream = lane.stream
+        self._keys = lane.keys
+        self._matcher = lane.relevance.matcher() if lane.relevance is not None else None
+        several = lane.routing is not None and len(lane.keys) > 1
+        self._router = lane.routing.router(len(lane.keys)) if several and lane.routing else None
+
+    def end(self, place: int) -> Iterator[_Row]:
+        """The stream has ended: every shard must know."""
+        return ((key, self.stream, place, END, b"") for key in self._keys)
+
+    def rows(self, decoded: Decoded, place: int) -> Iterator[_Row]:
+        """What each shard gets of some decoded lines."""
+        if decoded.dead.num_rows:
+            letters = json.dumps(decoded.dead.to_pylist()).encode()
+            yield self._keys[0], self.stream, place, DEAD, letters
+        if decoded.statements.num_rows:
+            block = Block.of(decoded.statements)
+            if self._matcher is not None or self._router is not None:
+                block = self._relevant(block)
+            for key, part in zip(self._keys, self._parts(block), strict=True):
+                yield key, self.stream, place, BLOCK, part.write()
+
+    def _relevant(self, block: Block) -> Block:
+        terms = block.terms.to_pylist()
+        for check in (self._matcher, self._router):
+            if check is not None and (wrong := check.assumed(terms, block.s, block.p, block.o)).any():
+                raise _schema_on_the_stream(block, int(np.flatnonzero(wrong)[0]), self.stream)
+        if self._matcher is None:
+            return block
+        return block.where(self._matcher.keep(terms, block.s, block.p, block.o))
+
+    def _parts(self, block: Block) -> Iterator[Block]:
+        """What each shard gets of a block."""
+        if self._router is None:
+            yield from (block for _ in self._keys)
+            return
+        shards = self._router.route(block.terms.to_pylist(), block.s, block.p, block.o)
+        for shard in range(len(self._keys)):
+            yield block.where((shards >> shard & 1).astype(bool))
+
+
+def _schema_on_the_stream(block: Block, row: int, stream: str) -> InputError:
+    s, p, o = (block.terms[int(column[row])].as_py() for column in (block.s, block.p, block.o))
+    return InputError(
+        f"schema on the stream <{stream}>: {s} {p} {o}, and statements were dropped that it may concern",
+        hint="put it into the background, or keep all statements in one shard: --keep-all --shards 1",
+    )
