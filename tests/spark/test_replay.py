@@ -159,7 +159,7 @@ def test_the_same_range_is_read_the_same_again(run, folder, monkeypatch):
 
 
 @pytest.mark.parametrize("kinds", [("plain", "plain"), ("plain", "gz")])
-@pytest.mark.parametrize("budget", [2_000, 20_000, 40 << 20])
+@pytest.mark.parametrize("budget", [2_000, 20_000, 2 << 20])
 def test_streams_go_side_by_side(run, tmp_path, kinds, budget):
     """One has three times as many lines for the same time, begins earlier and ends earlier."""
     a, b = (
@@ -171,13 +171,14 @@ def test_streams_go_side_by_side(run, tmp_path, kinds, budget):
     driven = run({"urn:a": str(a), "urn:b": str(b)}, finite=True)
     # A piece is an eighth of a stream's share, and a line of `a` is three times as long in time.
     span = 3 * max(1, min(1 << 19, budget // 16) // len(LINE % (1000, 1000)))
+    reached, checked = {"urn:a": 0, "urn:b": 90}, 0
     for batch in driven.batches(budget):
-        reached = {
-            stream: max(times(chunk for chunk in batch if chunk.stream == stream), default=None)
-            for stream in ("urn:a", "urn:b")
-        }
-        if None not in reached.values() and reached["urn:a"] < 3 * (size - 1):
+        for chunk in batch:
+            reached[chunk.stream] = max([reached[chunk.stream], *times([chunk])])
+        if reached["urn:a"] < 3 * (size - 1):
+            checked += 1
             assert abs(reached["urn:a"] - reached["urn:b"]) <= 90 + span
+    assert checked > 1
     assert driven.here["urn:a"].offset == sum(len(LINE % (3 * number, number)) for number in range(size))
 
 

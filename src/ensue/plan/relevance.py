@@ -81,7 +81,7 @@ def find(queries: Iterable[ContinuousQuery], rules: RuleSet, background: Iterabl
 
     `background` is closed under the rules, with all that follows (`ensue.plan.known.close`), and holds
     the graphs of every FROM besides: more background only makes more statements matter. For one
-    stream alone, give the queries that read it.
+    stream alone, give the queries that read it, and those that construct streams.
 
     >>> from ensue.plan.known import close
     >>> from ensue.query.language import parse_query
@@ -107,11 +107,10 @@ def find(queries: Iterable[ContinuousQuery], rules: RuleSet, background: Iterabl
     if ANY in shapes:
         why = "a pattern of three variables matches every statement, in a query or in a rule that it needs"
         return Relevance((ANY,), (), why, tuple(streams))
-    assumed = cuts.assumed(map(goal_of, needs.cuts))
-    shunned = assumed.widest() if assumed is not None else ()
-    if why_not := _made_here(every, shunned):
+    assumed = cuts.assumed_by(map(goal_of, needs.cuts))
+    if why_not := _made_here(every, assumed):
         return Relevance((ANY,), (), why_not, tuple(streams))
-    return Relevance(shapes, shunned, None, tuple(streams))
+    return Relevance(shapes, assumed, None, tuple(streams))
 
 
 def _made_here(queries: Sequence[ContinuousQuery], assumed: Sequence[Shape]) -> str | None:

@@ -190,6 +190,6 @@ def _routing(queries: Sequence[ContinuousQuery], parts: Sequence[_Division], cut
         for shape in Shapes(chain.from_iterable(every)).widest():
             places[shape] = places.get(shape, "") + place
     goals = [goal_of(cut) for part in parts for cut in part.needs.cuts]
-    assumed = cuts.assumed([*goals, *(goal for part in parts for goal in part.still)]) or Shapes()
+    assumed = cuts.assumed_by([*goals, *(goal for part in parts for goal in part.still)])
     names = tuple((query.name, part.variable) for query, part in zip(queries, parts, strict=True))
-    return Routing(None, names, tuple(places.items()), assumed.widest())
+    return Routing(None, names, tuple(places.items()), assumed)

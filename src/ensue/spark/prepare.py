@@ -20,6 +20,7 @@ from ensue.plan.routing import Routing
 from ensue.spark.blocks import Block
 from ensue.spark.decode import Decoded, decode
 from ensue.spark.replay_lines import Lines
+from ensue.spark.source_rows import chunks_of
 
 PREPARED = "shard int, stream string, place long, kind string, payload binary"
 """The columns of what crosses the shuffle, as Spark writes them."""
@@ -61,12 +62,12 @@ class Prepare:
     lanes: Mapping[str, Lane]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Rows of chunks or of lines in, rows for shards out."""
+        """Rows of ranges or of lines in, rows for shards out."""
         work = _Work(self)
         for batch in batches:
-            rows = list(work.chunks(batch) if "lines" in batch.schema.names else work.lines(batch))
-            if rows:
-                yield pa.record_batch(list(zip(*rows, strict=True)), schema=_SCHEMA)
+            # One by one: a block is large enough to be sent off.
+            for row in work.ranges(batch) if "begin" in batch.schema.names else work.lines(batch):
+                yield pa.record_batch([[value] for value in row], schema=_SCHEMA)
 
 
 class _Work:
@@ -78,20 +79,17 @@ class _Work:
         context = TaskContext.get()
         self._place = (context.partitionId() if context is not None else 0) * _PLACES
 
-    def chunks(self, batch: pa.RecordBatch) -> Iterator[_Row]:
-        """Rows of which each has many lines of one file."""
-        for row in range(batch.num_rows):
-            name, file, place, offset, scoped, ended = (
-                batch.column(name)[row].as_py()
-                for name in ("stream", "file", "place", "offset", "scoped", "ended")
-            )
-            if ended:
-                yield from self._way(name).end(place)
+    def ranges(self, batch: pa.RecordBatch) -> Iterator[_Row]:
+        """Rows of which each says where many lines of a file are."""
+        for chunk in chunks_of(batch):
+            way = self._way(chunk.stream)
+            if chunk.ended:
+                yield from way.end(chunk.place)
                 continue
-            lines = Lines.of(batch.column("lines")[row].as_buffer())
-            before = np.arange(len(lines.text)) if scoped else lines.cuts[:-1]
-            given = pa.record_batch({"value": lines.text, "offset": pa.array(offset + before)})
-            yield from self._way(name).rows(decode(given, origin=file, scoped=scoped), place)
+            lines = Lines.of(chunk.lines)
+            before = np.arange(len(lines.text)) if chunk.scoped else lines.cuts[:-1]
+            given = pa.record_batch({"value": lines.text, "offset": pa.array(chunk.offset + before)})
+            yield from way.rows(decode(given, origin=chunk.file, scoped=chunk.scoped), chunk.place)
 
     def lines(self, batch: pa.RecordBatch) -> Iterator[_Row]:
         """Rows of which each is a line or a statement."""

@@ -101,7 +101,7 @@ class Run:
         parallel = self.spark.sparkContext.defaultParallelism
         options: dict[str, Any] = {
             "streams": json.dumps(dict(self.feed.streams)),
-            "rows": "chunks",
+            "rows": "ranges",
             "speed": self.feed.speed,
             "finite": str(self.feed.finite).lower(),
             "parts": parallel,
