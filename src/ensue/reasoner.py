@@ -97,7 +97,7 @@ class Reasoner:
         self._evaluator = evaluator
         if isinstance(background, Iterable):
             background = InFiles(tuple(background), Graphs(graphs, allow))
-        self._background = Background(_rule_set(rules), self.dictionary, background, self.strategy)
+        self._background = Background(rule_set(rules), self.dictionary, background, self.strategy)
         self._t0, self._bounds, self._report = t0, bounds, report or Report()
         self._until = until
         self._intake = Intake(disorder, max_pending, clock)
@@ -325,13 +325,21 @@ class Reasoner:
 
     # -- step by step, and going on from a checkpoint ----------------------------------------------
 
-    def step(self, batches: Mapping[str, Batch], ended: Iterable[str] = ()) -> list[Result]:
+    def step(
+        self,
+        batches: Mapping[str, Batch],
+        ended: Iterable[str] = (),
+        heartbeats: Mapping[str, int] | None = None,
+    ) -> list[Result]:
         """Take in what came at once, as a micro-batch brings it, and give the results that are due.
 
-        All of it is judged by the frontier as it was before. `ended` are streams that have ended.
+        All of it is judged by the frontier as it was before, whatever the heartbeats of the streams say.
+        `ended` are streams that have ended.
         """
         with self._sources.stages.of("feed"):
             self._intake.put_together(batches, self._windows_over, self._timeline.arrive)
+        for stream, time in (heartbeats or {}).items():
+            self._intake.heartbeat(stream, time)
         for stream in ended:
             self._intake.end(stream)
             self._timeline.end(stream)
@@ -433,7 +441,8 @@ class Reasoner:
         return {**summed, "background": len(self._background), "scopes": len(held)}
 
 
-def _rule_set(rules: str | FilePath | RuleSet | Iterable[str | FilePath]) -> RuleSet:
+def rule_set(rules: str | FilePath | RuleSet | Iterable[str | FilePath]) -> RuleSet:
+    """Rules as a reasoner takes them: the name of a regime, a file, several of these, or rules."""
     if isinstance(rules, RuleSet):
         return rules
     return load_rules(*([rules] if isinstance(rules, str | PathLike) else rules))

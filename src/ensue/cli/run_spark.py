@@ -25,7 +25,7 @@ from ensue.query.output_writer import Writer
 from ensue.spark.card import Card, go_on
 from ensue.spark.ledger import Ledger, OnceFile, Written
 from ensue.spark.plan import plan_of
-from ensue.spark.runner import Feed, MicroBatch, Run
+from ensue.spark.runner import Feed, MicroBatch, Run, java_is_gone
 from ensue.spark.session import embedded
 
 _COUNTED = {"admitted": 0, "late": 0, "windows": 0, "answers": 0, "dead_letters": 0}
@@ -36,27 +36,41 @@ def run_spark(args: argparse.Namespace) -> int:
     progress = Progress(sys.stderr, quiet=args.quiet)
     job = job_of(args)
     streams = streams_of(args, job.reasoner())
-    plan = plan_of(job, shards=args.shards or 1, keep_all=bool(args.keep_all))
+    plan = plan_of(
+        job,
+        shards=args.shards or 1,
+        keep_all=bool(args.keep_all),
+        fixed_schema=bool(args.fixed_schema),
+    )
+    if plan.one_shard_because is not None:
+        progress.say(f"one shard: {plan.one_shard_because}")
     checkpoint = None if args.checkpoint is None else Path(args.checkpoint)
     if checkpoint is not None:
         card = Card.of(job, shards=len(plan.keys), filtered=plan.relevance is not None)
         for line in go_on(checkpoint, card):
             progress.say(line)
     feed = Feed(streams, args.speed or 0, args.batch_bytes, finite=not args.follow)
-    with ExitStack() as stack:
-        sink = stack.enter_context(_Sink(args, Ledger(checkpoint), progress))
-        spark = stack.enter_context(
-            embedded(cores=args.cores, shards=len(plan.keys), memory=args.memory, master=args.master)
-        )
-        run = Run(spark, plan, feed, sink.take, checkpoint)
-        with _stopped_by_ctrl_c(run, progress):
-            run.until_it_ends()
-        stopped = run.was_stopped
+    master = args.master or f"local[{args.cores or '*'},{_ATTEMPTS}]"
+    try:
+        with ExitStack() as stack:
+            sink = stack.enter_context(_Sink(args, Ledger(checkpoint), progress))
+            spark = stack.enter_context(
+                embedded(cores=args.cores, shards=len(plan.keys), memory=args.memory, master=master)
+            )
+            run = Run(spark, plan, feed, sink.take, checkpoint)
+            with _stopped_by_ctrl_c(run, progress):
+                run.until_it_ends()
+            stopped = run.was_stopped
+    except ConnectionRefusedError as problem:
+        # Java could not even be told to stop.
+        raise java_is_gone() from problem
     report(args, _COUNTED | sink.counters, time.perf_counter() - sink.started, progress)
     return _INTERRUPTED if stopped else 0
 
 
 _INTERRUPTED = 130
+_ATTEMPTS = 4
+"""How often a task is tried, as on a cluster: unless told, Spark within one process tries once."""
 
 
 @contextmanager
@@ -64,7 +78,8 @@ def _stopped_by_ctrl_c(run: Run, progress: Progress) -> Iterator[None]:
     """The first Ctrl-C lets the current micro-batch be the last one; the second does not wait for it."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        signal.signal(number, before)
+        # Not to the one from before, which is Spark's and would first ask Java to cancel what it does.
+        signal.signal(number, signal.default_int_handler)
         progress.say("stopping after this micro-batch; Ctrl-C again to stop at once")
         run.stop(asked=True)
 

@@ -7,7 +7,9 @@ them, and the terms of those alone that matter to the shard.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -23,20 +25,12 @@ from ensue.windows.frontier import Mask, Times
 NO_GRAPH = -1
 """The number of the graph's name where a statement is in the default graph."""
 
-_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
+_CODEC = "lz4_raw"
+_ABOUT = Struct("<4q3?")
+"""Before what is compressed: its size; how many times, statements and terms there are; what is left out."""
 _COLUMNS = ("s", "p", "o", "graph")
-_NUMBERS = pa.list_(pa.int32())
-_SCHEMA = pa.schema(
-    [
-        ("first", pa.int64()),
-        ("differences", pa.list_(pa.int32())),
-        ("times", pa.list_(pa.int64())),
-        ("rows", _NUMBERS),
-        ("terms", pa.list_(pa.string())),
-        *((name, _NUMBERS) for name in _COLUMNS),
-    ]
-)
-"""One row. Times are written as differences, which are small and compress well, unless one does not fit."""
+_NARROW = 1 << 16
+"""Of fewer terms than this each number has two bytes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,12 +72,35 @@ class Block:
         """How many statements are here."""
         return len(self.s)
 
+    @property
+    def columns(self) -> tuple[Terms, Terms, Terms, Terms]:
+        """The numbers of subjects, predicates, objects and graphs."""
+        return self.s, self.p, self.o, self.graph
+
+    def joined(self, other: Block) -> Block:
+        """The statements of this one and then those of another; all are there."""
+        coded = pa.concat_arrays([self.terms, other.terms]).dictionary_encode()
+        # The last is for NO_GRAPH, which is -1.
+        first, second = (
+            np.append(numbers, NO_GRAPH).astype(np.int32)
+            for numbers in np.split(coded.indices.to_numpy(), [len(self.terms)])
+        )
+        columns = (
+            np.concatenate([first[one], second[two]])
+            for one, two in zip(self.columns, other.columns, strict=True)
+        )
+        return Block(np.concatenate([self.times, other.times]), None, coded.dictionary, *columns)
+
+    def ordered(self, order: NDArray[Any]) -> Block:
+        """The same statements in another order; all are there."""
+        return Block(self.times[order], None, self.terms, *(column[order] for column in self.columns))
+
     def where(self, mask: Mask) -> Block:
         """The same with those alone, of the statements that are here, that a mask marks."""
         if mask.all():
             return self
         rows = np.flatnonzero(mask).astype(np.int32) if self.rows is None else self.rows[mask]
-        s, p, o, graph = (getattr(self, name)[mask] for name in _COLUMNS)
+        s, p, o, graph = (column[mask] for column in self.columns)
         # Terms that are not used any more are left out: most of the bytes are terms.
         used = np.zeros(len(self.terms) + 1, bool)  # The last is for NO_GRAPH, which is -1.
         for column in (s, p, o, graph):
@@ -95,37 +112,46 @@ class Block:
         return Block(self.times, rows, terms, *(renumbered[column] for column in (s, p, o, graph)))
 
     def write(self) -> bytes:
-        """As bytes."""
-        first, differences, times = _apart(self.times)
-        values: dict[str, Any] = {
-            "first": pa.array([first], pa.int64()),
-            "differences": _one(differences, pa.int32()),
-            "times": _one(times, pa.int64()),
-            "rows": _one(self.rows, pa.int32()),
-            "terms": pa.ListArray.from_arrays([0, len(self.terms)], self.terms),
-            **{name: _one(getattr(self, name), pa.int32()) for name in _COLUMNS},
-        }
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, _SCHEMA, options=_OPTIONS) as writer:
-            writer.write_batch(pa.record_batch(values, schema=_SCHEMA))
-        return bytes(sink.getvalue())
+        """As bytes: compressed, and laid out so that little is left to compress."""
+        cuts, text = _cut(self.terms)
+        wide, times = _apart(self.times)
+        named = bool((self.graph != NO_GRAPH).any())
+        numbers = np.uint16 if len(self.terms) < _NARROW else np.int32
+        parts = [
+            times,
+            *([] if self.rows is None else [np.diff(self.rows, prepend=np.int32(0))]),
+            # What is said of a subject often follows at once.
+            np.diff(self.s, prepend=np.int32(0)),
+            self.p.astype(numbers),
+            self.o.astype(numbers),
+            *([self.graph] if named else []),
+            np.diff(cuts),
+        ]
+        plain = b"".join([*(part.tobytes() for part in parts), text])
+        about = (len(plain), len(self.times), len(self), len(self.terms), self.rows is None, wide, named)
+        return _ABOUT.pack(*about) + bytes(pa.compress(plain, _CODEC))
 
     @classmethod
     def read(cls, data: bytes) -> Block:
         """What `write` wrote."""
-        with pa.ipc.open_stream(data) as reader:
-            row = reader.read_next_batch()
-        values = {name: row.column(name) for name in _SCHEMA.names}
-        times = _together(row)
-        rows = None if values["rows"].null_count else _numbers(values["rows"])
-        columns = (_numbers(values[name]) for name in _COLUMNS)
-        return cls(times, rows, values["terms"].flatten(), *columns)
+        size, read, here, terms, whole, wide, named = _ABOUT.unpack_from(data)
+        plain = pa.decompress(memoryview(data)[_ABOUT.size :], size, _CODEC)
+        numbers = np.uint16 if terms < _NARROW else np.int32
+        parts = _Parts(plain)
+        times = _together(parts, read, wide)
+        rows = None if whole else np.cumsum(parts.next(here, np.int32), dtype=np.int32)
+        s = np.cumsum(parts.next(here, np.int32), dtype=np.int32)
+        p, o = (parts.next(here, numbers).astype(np.int32) for _ in range(2))
+        graph = parts.next(here, np.int32) if named else np.full(here, NO_GRAPH, np.int32)
+        cuts = np.concatenate(([0], np.cumsum(parts.next(terms, np.int32)))).astype(np.int32)
+        text = pa.StringArray.from_buffers(terms, pa.py_buffer(cuts), plain.slice(parts.at))
+        return cls(times, rows, text, s, p, o, graph)
 
     def batch(self, dictionary: Dictionary) -> Batch:
         """The same in the integers of a dictionary."""
         known = np.array([*dictionary.encode_all(self.terms.to_pylist()), DEFAULT_GRAPH], np.int32)
         times = self.times if self.rows is None else self.times[self.rows]
-        arrivals = Arrivals(times, *(known[column] for column in (self.s, self.p, self.o, self.graph)))
+        arrivals = Arrivals(times, *(known[column] for column in self.columns))
         return Batch(self.times, arrivals, None if self.rows is None else self.rows.astype(np.int64))
 
     @classmethod
@@ -140,30 +166,55 @@ class Block:
         return cls(arrivals.times, None, terms, *coded)
 
 
-def _apart(times: Times) -> tuple[int, NDArray[Any] | None, Times | None]:
-    """The first time and the differences from one to the next, or all times."""
+class Texts(Sequence[str]):
+    """The terms of a block as texts, made when asked for: of most nobody asks."""
+
+    def __init__(self, terms: pa.StringArray) -> None:
+        self._terms = terms
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._terms)
+
+    def __getitem__(self, number: Any) -> Any:
+        """The text of a term."""
+        return self._terms[number].as_py()
+
+
+@dataclass
+class _Parts:
+    """Arrays one after the other, and how far they have been read."""
+
+    data: pa.Buffer
+    at: int = 0
+
+    def next(self, count: int, kind: Any) -> NDArray[Any]:
+        """The next so many numbers."""
+        found = np.frombuffer(self.data, kind, count, self.at)
+        self.at += found.nbytes
+        return found
+
+
+def _cut(terms: pa.StringArray) -> tuple[Terms, memoryview]:
+    """Where terms begin and end, and their bytes."""
+    if not len(terms):
+        return np.zeros(1, np.int32), memoryview(b"")
+    _, cuts, text = terms.buffers()
+    found = np.frombuffer(cuts, np.int32)[terms.offset : terms.offset + len(terms) + 1]
+    return found, memoryview(text)[found[0] : found[-1]]
+
+
+def _apart(times: Times) -> tuple[bool, NDArray[Any]]:
+    """Times as differences from one to the next, of which all but the first are small; else as they are."""
     # Where a difference wraps around, so does the sum that undoes it.
-    differences = np.diff(times, prepend=times[:1])
-    if len(times) and ((differences > -(2**31)) & (differences < 2**31)).all():
-        return int(times[0]), differences.astype(np.int32), None
-    return 0, None, times
+    differences = np.diff(times, prepend=np.int64(0))
+    if ((differences[1:] > -(2**31)) & (differences[1:] < 2**31)).all():
+        return False, np.concatenate([differences[:1].view(np.int32), differences[1:].astype(np.int32)])
+    return True, times
 
 
-def _together(row: pa.RecordBatch) -> Times:
-    if row.column("differences").null_count:
-        times: Times = row.column("times").flatten().to_numpy()
-        return times
-    first: int = row.column("first")[0].as_py()
-    return first + np.cumsum(_numbers(row.column("differences")), dtype=np.int64)
-
-
-def _one(values: NDArray[Any] | None, kind: pa.DataType) -> pa.ListArray:
-    """One list."""
-    if values is None:
-        return pa.array([None], pa.list_(kind))
-    return pa.ListArray.from_arrays([0, len(values)], pa.array(values, kind))
-
-
-def _numbers(column: pa.ListArray) -> Terms:
-    numbers: Terms = column.flatten().to_numpy()
-    return numbers
+def _together(parts: _Parts, count: int, wide: bool) -> Times:
+    if wide or not count:
+        return parts.next(count, np.int64)
+    first, rest = parts.next(1, np.int64), parts.next(count - 1, np.int32)
+    return np.cumsum(np.concatenate([first, rest]), dtype=np.int64)

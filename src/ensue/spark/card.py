@@ -17,7 +17,7 @@ from typing import Any
 
 from ensue.errors import InputError, Place, UsageError
 from ensue.job import Job
-from ensue.spark.ledger import write_whole
+from ensue.spark.ledger import part_of, write_whole
 
 NAME = "ensue-job.json"
 LAYOUT = 1
@@ -63,7 +63,7 @@ def go_on(checkpoint: Path, card: Card) -> list[str]:
     """
     path = checkpoint / NAME
     if not path.exists():
-        if checkpoint.exists() and any(checkpoint.iterdir()):
+        if checkpoint.exists() and not _is_empty(checkpoint):
             hint = "name a folder that is empty or not there yet"
             raise UsageError(f"{checkpoint} is no checkpoint of Ensue", hint=hint)
         checkpoint.mkdir(parents=True, exist_ok=True)
@@ -110,6 +110,11 @@ def _differences(before: Card, card: Card) -> list[str]:
     if before.filtered != card.filtered and not knowledge:
         raise UsageError("--keep-all changed since the checkpoint was made", hint=fresh)
     return said
+
+
+def _is_empty(folder: Path) -> bool:
+    """Whether there is nothing, but for the card of a run that was killed before it had put it in place."""
+    return folder.is_dir() and all(path == part_of(folder / NAME) for path in folder.iterdir())
 
 
 def _read(path: Path) -> Card:

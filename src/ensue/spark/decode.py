@@ -1,10 +1,10 @@
-r"""Decode: Arrow batches of timed lines into columns, and the lines that cannot be read into dead letters.
+r"""Decode: Arrow batches of timed lines into blocks, and the lines that cannot be read into dead letters.
 
 A line is what `ensue.streamfile` reads, `<milliseconds><TAB><statement> .`, and what comes out is what comes
 out there, to the letter. Two paths, chosen line by line:
 
-- *Fast*: a line in the plainest spelling, whose terms are canonical text as they stand. One regular
-  expression finds such lines (`plainlines.py`), and then they only need to be cut at spaces, all at once.
+- *Fast*: a line in the plainest spelling, whose terms are canonical text as they stand. The kernel goes once
+  over all lines, finds these, and numbers their terms (`maintain/kernel/lines.py`).
 - *Slow*: any other line goes to the reader of stream files, which validates, rewrites, or says what is wrong.
 
 Blank nodes belong to the file that the line came from.
@@ -18,12 +18,13 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from ensue.files import TermText, scope_of
-from ensue.spark.plainlines import PLAIN_QUAD, PLAIN_TRIPLE, may_not_be_canonical
+from ensue.maintain.kernel.lines import scan
+from ensue.spark.blocks import NO_GRAPH, Block
 from ensue.streamfile import Fault, Timed, read_block, read_line, text_of
 
 STATEMENTS = pa.schema(
@@ -48,17 +49,27 @@ DECODED_DDL = (
 _BY_THE_LINE = 16
 """So few lines are not worth parsing in one go."""
 
+_NONE_DEAD = pa.RecordBatch.from_pylist([], schema=DEAD)
+
 _NULL = Fault(1, "null instead of a line")
 
-_Rows = npt.NDArray[np.int64]
+_Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """What a batch of lines says, in the order of its lines."""
 
-    statements: pa.RecordBatch
+    block: Block
     dead: pa.RecordBatch
+
+    @property
+    def statements(self) -> pa.RecordBatch:
+        """The statements of the block, as STATEMENTS."""
+        block = self.block
+        graph = pa.array(block.graph, mask=block.graph == NO_GRAPH)
+        terms = (block.terms.take(pa.array(column)) for column in (block.s, block.p, block.o))
+        return pa.record_batch([block.times, *terms, block.terms.take(graph)], schema=STATEMENTS)
 
 
 def decode(batch: pa.RecordBatch, *, origin: str = "", scoped: bool = False) -> Decoded:
@@ -77,8 +88,10 @@ def decode(batch: pa.RecordBatch, *, origin: str = "", scoped: bool = False) -> 
     """
     given = given_of(batch, origin, scoped=scoped)
     plain, others = plain_and_others(given)
+    if not len(others):
+        return Decoded(plain.block, _NONE_DEAD)
     looked_at, dead = _closer_look(given, others)
-    return Decoded(_in_order([*plain, looked_at]), dead)
+    return Decoded(_in_order(plain, looked_at), dead)
 
 
 def decode_all(batches: Iterable[pa.RecordBatch], *, origin: str = "") -> Iterator[pa.RecordBatch]:
@@ -92,10 +105,10 @@ def decode_all(batches: Iterable[pa.RecordBatch], *, origin: str = "") -> Iterat
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Lines and where they are from."""
+    """Lines and where they are from: each from its file, or all from one."""
 
     lines: pa.StringArray
-    files: pa.StringArray
+    files: pa.StringArray | str
     offsets: pa.Int64Array
     scoped: bool = False
 
@@ -105,16 +118,16 @@ class Part:
     """Statements, and which of the lines each is from."""
 
     rows: _Rows
-    statements: pa.RecordBatch
+    block: Block
 
 
 def given_of(batch: pa.RecordBatch, origin: str, *, scoped: bool = False) -> Given:
     """The lines of a batch as `decode` takes it."""
     names, size = batch.schema.names, batch.num_rows
     value = batch.column("value") if "value" in names else _rejoined(batch)
-    # What claims to be text need not be UTF-8: it is seen as text unchecked, and the expressions check it.
+    # What claims to be text need not be UTF-8: it is seen as text unchecked, and whoever reads it checks it.
     lines = value.cast(pa.binary()).view(pa.string())
-    files = pc.fill_null(batch.column("file"), origin) if "file" in names else pa.repeat(origin, size)
+    files = pc.fill_null(batch.column("file"), origin) if "file" in names else origin
     offsets = batch.column("offset").cast(pa.int64()) if "offset" in names else pa.nulls(size, pa.int64())
     return Given(lines, files, offsets, scoped)
 
@@ -126,69 +139,60 @@ def _rejoined(batch: pa.RecordBatch) -> pa.BinaryArray:
     return pc.binary_join_element_wise(times, statements, b"\t", null_handling="skip")
 
 
-def plain_and_others(given: Given) -> tuple[list[Part], _Rows]:
+def plain_and_others(given: Given) -> tuple[Part, _Rows]:
     """The fast path: the statements of all plain lines, and the rows of the others."""
-    rest = np.arange(len(given.lines))
-    parts: list[Part] = []
-    for pattern, width in ((PLAIN_TRIPLE, 3), (PLAIN_QUAD, 4)):
-        # An expression is compiled anew for every batch, which takes half a millisecond.
-        if not parts or len(rest):
-            part, rest = _plain(given, rest, pattern, width)
-            parts.append(part)
-    return parts, rest
+    data, cuts = _bytes(given.lines)
+    found = scan(data, cuts)
+    terms = pa.StringArray.from_buffers(
+        len(found.offsets) - 1, pa.py_buffer(found.offsets), pa.py_buffer(found.text)
+    )
+    block = Block(found.times, None, terms, *found.numbers)
+    rows = np.arange(len(given.lines))
+    if found.plain.all():
+        part = Part(rows, block)
+    else:
+        times, columns = found.times[found.plain], found.numbers[:, found.plain]
+        part = Part(rows[found.plain], Block(times, None, terms, *columns))
+    if found.blank and not given.scoped:
+        part = Part(part.rows, _scoped(part.block, _take(given.files, part.rows)))
+    return part, rows[~found.plain]
 
 
-def _plain(given: Given, rows: _Rows, pattern: str, width: int) -> tuple[Part, _Rows]:
-    """The statements of those rows that are plain lines of so many terms, and the rows that are not."""
-    lines = _take(given.lines, rows)
-    fits = pc.fill_null(pc.match_substring_regex(lines, pattern), False)
-    statements = _cut(lines.filter(fits), width)
-    sure = pc.invert(may_not_be_canonical(statements.column("o")))
-    accepted = fits.to_numpy(zero_copy_only=False).copy()
-    accepted[accepted] = sure.to_numpy(zero_copy_only=False)
-    if not pc.all(sure).as_py():
-        statements = statements.filter(sure)
-    plain = rows[accepted]
-    if not given.scoped:
-        statements = _scoped(statements, _take(given.files, plain))
-    return Part(plain, statements), rows[~accepted]
+def _bytes(lines: pa.StringArray) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+    """Lines as bytes and where they are cut; a null is an empty line."""
+    if lines.null_count:
+        lines = pc.fill_null(lines, "")
+    _, cuts, data = lines.buffers()
+    if not len(lines):
+        return np.empty(0, np.uint8), np.zeros(1, np.int32)
+    ends = np.frombuffer(cuts, np.int32)[lines.offset : lines.offset + len(lines) + 1]
+    return np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8), ends
 
 
-def _take(values: pa.Array, rows: _Rows) -> pa.Array:
+def _take(values: pa.Array | str, rows: _Rows) -> pa.Array:
+    if isinstance(values, str):
+        return pa.repeat(values, len(rows))
     # All is the common case, and costs nothing.
     return values if len(rows) == len(values) else values.take(pa.array(rows))
 
 
-def _cut(lines: pa.StringArray, width: int) -> pa.RecordBatch:
-    """Plain lines of so many terms, cut into columns. Only the object has spaces of its own."""
-    start, p, end = _pieces(pc.split_pattern(lines, " ", max_splits=2), 3)
-    time, s = _pieces(pc.split_pattern(start, "\t", max_splits=1), 2)
-    o, *graph, _dot = _pieces(pc.split_pattern(end, " ", max_splits=width - 2, reverse=True), width - 1)
-    name = graph[0] if graph else pa.nulls(len(lines), pa.string())
-    return pa.record_batch([time.cast(pa.int64()), s, p, o, name], schema=STATEMENTS)
-
-
-def _pieces(lists: pa.ListArray, count: int) -> list[pa.StringArray]:
-    """Columns from lists that all have so many pieces."""
-    pieces = lists.values
-    return [pieces.take(pa.array(np.arange(first, len(pieces), count))) for first in range(count)]
-
-
-def _scoped(statements: pa.RecordBatch, files: pa.StringArray) -> pa.RecordBatch:
-    """The same with blank nodes under the scopes of their files."""
-    columns = {name: statements.column(name) for name in STATEMENTS.names}
-    for name in ("s", "o", "graph"):
-        blank = pc.starts_with(columns[name], "_:")
-        if pc.any(blank).as_py():
-            labels = pc.utf8_slice_codeunits(columns[name], 2)
-            scoped = pc.binary_join_element_wise(_scopes(files), labels, "")
-            columns[name] = pc.if_else(blank, scoped, columns[name])
-    return pa.record_batch(columns, schema=STATEMENTS)
-
-
-def _scopes(files: pa.StringArray) -> pa.StringArray:
-    coded = files.dictionary_encode()
-    return pa.array(map(scope_of, coded.dictionary.to_pylist()), pa.string()).take(coded.indices)
+def _scoped(block: Block, files: pa.StringArray) -> Block:
+    """The same with blank nodes under the scopes of their files: one of each for each file that has it."""
+    coded, size = files.dictionary_encode(), len(block.terms)
+    scopes = pa.array(["", *map(scope_of, coded.dictionary.to_pylist())], pa.string())
+    # By the number of the term, and that of the file for a blank node.
+    blank = np.append(pc.starts_with(block.terms, "_:").to_numpy(zero_copy_only=False), False)
+    whose = size * (1 + coded.indices.to_numpy().astype(np.int64))
+    both = [np.where(blank[column], column + whose, column) for column in block.columns]
+    used, numbers = np.unique(np.concatenate(both), return_inverse=True)
+    named = int(used[0] == NO_GRAPH)
+    terms, prefixes = (
+        block.terms.take(pa.array(used[named:] % size)),
+        scopes.take(pa.array(used[named:] // size)),
+    )
+    labels = pc.if_else(pc.equal(prefixes, ""), terms, pc.utf8_slice_codeunits(terms, 2))
+    columns = (numbers - named).astype(np.int32).reshape(4, len(block))
+    return Block(block.times, None, pc.binary_join_element_wise(prefixes, labels, ""), *columns)
 
 
 def _closer_look(given: Given, rows: _Rows) -> tuple[Part, pa.RecordBatch]:
@@ -203,8 +207,9 @@ def _closer_look(given: Given, rows: _Rows) -> tuple[Part, pa.RecordBatch]:
         if isinstance(it, Fault)
     ]
     kept, *columns = _columns(good, 1 + len(STATEMENTS))
-    part = Part(np.array(kept, np.int64), pa.record_batch(columns, schema=STATEMENTS))
-    return part, pa.record_batch(_columns(dead, len(DEAD)), schema=DEAD)
+    statements = pa.record_batch(columns, schema=STATEMENTS)
+    letters = pa.record_batch(_columns(dead, len(DEAD)), schema=DEAD)
+    return Part(np.array(kept, np.int64), Block.of(statements)), letters
 
 
 def _columns(rows: list[tuple[Any, ...]], width: int) -> list[tuple[Any, ...]]:
@@ -236,12 +241,10 @@ def _read_in_one_go(raws: list[bytes | None], text: TermText) -> list[Timed] | N
     return found if found and len(found) == len(raws) else None
 
 
-def _in_order(parts: list[Part]) -> pa.RecordBatch:
-    some = [part for part in parts if len(part.rows)] or parts[:1]
-    if len(some) == 1:
-        return some[0].statements
-    order = np.argsort(np.concatenate([part.rows for part in some]))
-    return pa.concat_batches([part.statements for part in some]).take(pa.array(order))
+def _in_order(one: Part, two: Part) -> Block:
+    """The statements of both in the order of their lines."""
+    order = np.argsort(np.concatenate([one.rows, two.rows]))
+    return one.block.joined(two.block).ordered(order)
 
 
 def _widened(part: pa.RecordBatch) -> pa.RecordBatch:

@@ -3,6 +3,10 @@
 Spark may give the last micro-batch again after a restart. The ledger, in the checkpoint, says which was
 written last and how long each file was after it; what is in a file beyond that was written by a run that
 did not live to say so, and is cut off.
+
+Of each micro-batch Spark first writes down that it is planned, then we that it is written, then Spark that
+it is done. So whatever has crashed, the ledger is between Spark's two logs; otherwise somebody has changed
+the checkpoint, and no run from it would give each result once.
 """
 
 from __future__ import annotations
@@ -17,6 +21,9 @@ from types import TracebackType
 from ensue.errors import EnsueError, InputError, Place
 
 NAME = "ensue-written.json"
+SPARK = "spark"
+"""The folder in a checkpoint that is Spark's."""
+_FRESH = "start with a new checkpoint, and another output file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +40,28 @@ class Ledger:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     Ledger(Path(folder)).close(Written(3, {"out": 10}))
-    ...     Ledger(Path(folder)).written
-    Written(batch=3, lengths={'out': 10}, queries=())
+    ...     ledger = Ledger(Path(folder))
+    ...     ledger.close(Written(0, {"out": 10}))
+    ...     json.loads(Path(folder, NAME).read_text())
+    {'batch': 0, 'lengths': {'out': 10}, 'queries': []}
     """
 
     def __init__(self, checkpoint: Path | None) -> None:
         self._path = None if checkpoint is None else checkpoint / NAME
-        self.written = _read(self._path) if self._path is not None else Written()
+        self.written = Written()
+        if checkpoint is not None and self._path is not None:
+            self.written = _read(self._path)
+            _check(self.written.batch, self._path, checkpoint / SPARK)
 
     def close(self, written: Written) -> None:
         """A micro-batch is written."""
         self.written = written
         if self._path is not None:
             text = {"batch": written.batch, "lengths": dict(written.lengths), "queries": written.queries}
-            write_whole(self._path, json.dumps(text))
+            try:
+                write_whole(self._path, json.dumps(text))
+            except OSError as problem:
+                raise _refused(str(self._path), problem) from problem
 
 
 class OnceFile:
@@ -59,10 +73,14 @@ class OnceFile:
 
     def __enter__(self) -> OnceFile:
         try:
-            self._out = open(self._path, "wb" if self._length is None else "r+b")
+            self._out = open(self._path, "r+b" if self._length else "wb")
+        except FileNotFoundError as problem:
+            if not self._length:
+                raise _refused(self._path, problem) from problem
+            raise self._changed("is not there", self._length) from problem
         except OSError as problem:
-            raise self._refused(problem) from problem
-        if self._length is not None:
+            raise _refused(self._path, problem) from problem
+        if self._length:
             self._cut(self._length)
         return self
 
@@ -76,14 +94,14 @@ class OnceFile:
         try:
             self._out.write(text.encode())
         except OSError as problem:
-            raise self._refused(problem) from problem
+            raise _refused(self._path, problem) from problem
 
     def flush(self) -> None:
         """Let what was written be seen."""
         try:
             self._out.flush()
         except OSError as problem:
-            raise self._refused(problem) from problem
+            raise _refused(self._path, problem) from problem
 
     def sync(self) -> int:
         """See that what was written outlives the machine; say how long the file is."""
@@ -91,7 +109,7 @@ class OnceFile:
         try:
             os.fsync(self._out.fileno())
         except OSError as problem:
-            raise self._refused(problem) from problem
+            raise _refused(self._path, problem) from problem
         return self._out.tell()
 
     @property
@@ -102,20 +120,19 @@ class OnceFile:
     def _cut(self, length: int) -> None:
         found = self._out.seek(0, os.SEEK_END)
         if found < length:
-            what = f"has {found} bytes, and the checkpoint says that {length} were written"
-            hint = "was it changed? write to another file, with a new checkpoint"
-            raise InputError(what, place=Place(self._path), hint=hint)
+            self._out.close()
+            raise self._changed(f"has {found} bytes", length)
         self._out.truncate(length)
         self._out.seek(length)
 
-    def _refused(self, problem: OSError) -> EnsueError:
-        hint = "is there space, and may you write there?"
-        return EnsueError(f"cannot be written: {problem.strerror}", place=Place(self._path), hint=hint)
+    def _changed(self, what: str, length: int) -> InputError:
+        what = f"{what}, and the checkpoint says that {length} bytes were written"
+        return InputError(what, place=Place(self._path), hint=f"was it changed? put it back, or {_FRESH}")
 
 
 def write_whole(path: Path, text: str) -> None:
     """Put a text into a file so that nobody ever sees half of it, even after a crash."""
-    beside = path.with_name(f"{path.name}.part")
+    beside = part_of(path)
     with open(beside, "w", encoding="utf-8") as out:
         out.write(text)
         out.flush()
@@ -123,12 +140,35 @@ def write_whole(path: Path, text: str) -> None:
     os.replace(beside, path)
 
 
+def part_of(path: Path) -> Path:
+    """Where a file is written before it is whole."""
+    return path.with_name(f"{path.name}.part")
+
+
+def _refused(path: str, problem: OSError) -> EnsueError:
+    hint = "is there space, and may you write there?"
+    return EnsueError(f"cannot be written: {problem.strerror}", place=Place(path), hint=hint)
+
+
 def _read(path: Path) -> Written:
     if not path.exists():
         return Written()
     try:
         found = json.loads(path.read_text("utf-8"))
-        return Written(found["batch"], found["lengths"], tuple(found["queries"]))
-    except (ValueError, KeyError) as problem:
-        hint = "start with a new checkpoint"
-        raise InputError(f"is damaged: {problem}", place=Place(str(path)), hint=hint) from problem
+        lengths = {str(file): int(length) for file, length in found["lengths"].items()}
+        return Written(int(found["batch"]), lengths, tuple(map(str, found["queries"])))
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise InputError(f"is damaged: {problem}", place=Place(str(path)), hint=_FRESH) from problem
+
+
+def _check(written: int, path: Path, spark: Path) -> None:
+    planned, done = _last(spark / "offsets"), _last(spark / "commits")
+    if not done <= written <= planned:
+        what = f"the last micro-batch written is {written}, but Spark has done {done} and planned {planned}"
+        raise InputError(what, place=Place(str(path)), hint=f"was the checkpoint changed? {_FRESH}")
+
+
+def _last(log: Path) -> int:
+    """The last micro-batch of one of Spark's logs, which have a file for each; -1 if there is none."""
+    names = [path.name for path in log.iterdir()] if log.is_dir() else []
+    return max((int(name) for name in names if name.isdecimal()), default=-1)

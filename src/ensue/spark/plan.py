@@ -46,26 +46,35 @@ class Plan:
             yield key, ShardOf(sent, accepts)
 
 
-def plan_of(job: Job, *, shards: int = 1, keep_all: bool = False) -> Plan:
-    """The plan of a job: with fewer shards than asked for, where it cannot be spread; with no statement
-    dropped, if all are to be kept.
+def plan_of(job: Job, *, shards: int = 1, keep_all: bool = False, fixed_schema: bool = False) -> Plan:
+    """The plan of a job: with fewer shards than asked for, where it cannot be spread.
+
+    Statements that no query needs are dropped, unless all are to be kept. Which these are may hang on
+    the schema in the background: then they are dropped only if no stream brings any, so if that is
+    `fixed`; a stream that does so stops the job.
     """
     queries = job.parsed()
     stated = chain(job.knowledge.stated, *job.knowledge.graphs.values())
     background = close(job.rules, [(s, p, o) for s, p, o, _ in stated])
     found = relevance.find(queries, job.rules, background)
-    dropping = None if keep_all or found.everything or not _may_drop(job, queries) else found
+    sure = fixed_schema or not found.assumed
+    by_time_alone = _goes_by_time_alone(job, queries)
+    dropping = found if sure and by_time_alone and not (keep_all or found.everything) else None
     if shards == 1:
         return Plan(job, tuple(shard_keys(1)), dropping)
     spread = routing.find(queries, job.rules, background, found)
     reason = spread.one_shard_because or _not_among_the_answers(spread, queries)
+    if reason is None and not by_time_alone:
+        reason = "when a query is evaluated depends on which statements came, and a shard sees but some"
+    if reason is None and spread.assumed and not fixed_schema:
+        reason = "schema may come on the streams (if it never does: --fixed-schema)"
     if reason is not None:
         return Plan(job, tuple(shard_keys(1)), dropping, one_shard_because=reason)
     return Plan(job, tuple(shard_keys(shards)), dropping, spread)
 
 
-def _may_drop(job: Job, queries: list[ContinuousQuery]) -> bool:
-    """Whether no evaluation is due because of a statement that matters to no answer."""
+def _goes_by_time_alone(job: Job, queries: list[ContinuousQuery]) -> bool:
+    """Whether no evaluation is due because of a statement, which may matter to no answer."""
     return job.settings.report.on == "close" and all(
         not isinstance(on.spec, CountWindow) and query.every_ms in (None, on.spec.grid.step)
         for query in queries

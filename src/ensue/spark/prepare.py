@@ -15,10 +15,13 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from ensue.errors import InputError
+from ensue.model import FOREVER
 from ensue.plan.relevance import Relevance
 from ensue.plan.routing import Routing
-from ensue.spark.blocks import Block
+from ensue.spark.blocks import Block, Texts
 from ensue.spark.decode import Decoded, decode
+from ensue.spark.heartbeats import apart
+from ensue.spark.replay import Chunk
 from ensue.spark.replay_lines import Lines
 from ensue.spark.source_rows import chunks_of
 
@@ -34,7 +37,7 @@ _SCHEMA = pa.schema(
         ("payload", pa.binary()),
     ]
 )
-BLOCK, DEAD, END = "block", "dead", "end"
+BLOCK, DEAD, END, HEARTBEAT = "block", "dead", "end", "heartbeat"
 
 _Row = tuple[int, str, int, str, bytes]
 _PLACES = 1 << 40
@@ -70,6 +73,15 @@ class Prepare:
                 yield pa.record_batch([[value] for value in row], schema=_SCHEMA)
 
 
+def decoded_chunk(chunk: Chunk) -> Decoded:
+    """What the lines of a chunk say."""
+    lines = Lines.of(chunk.lines)
+    # A document counts statements.
+    before = np.arange(len(lines.text)) if chunk.scoped else lines.cuts[:-1]
+    given = pa.record_batch({"value": lines.text, "offset": pa.array(chunk.offset + before)})
+    return decode(given, origin=chunk.file, scoped=chunk.scoped)
+
+
 class _Work:
     """One task's work: it knows what it has decided about terms before."""
 
@@ -86,16 +98,16 @@ class _Work:
             if chunk.ended:
                 yield from way.end(chunk.place)
                 continue
-            lines = Lines.of(chunk.lines)
-            before = np.arange(len(lines.text)) if chunk.scoped else lines.cuts[:-1]
-            given = pa.record_batch({"value": lines.text, "offset": pa.array(chunk.offset + before)})
-            yield from way.rows(decode(given, origin=chunk.file, scoped=chunk.scoped), chunk.place)
+            yield from way.rows(decoded_chunk(chunk), chunk.place)
 
     def lines(self, batch: pa.RecordBatch) -> Iterator[_Row]:
         """Rows of which each is a line or a statement."""
         place, self._place = self._place, self._place + batch.num_rows
         way = self._way("")
-        yield from way.rows(decode(batch, origin=way.stream), place)
+        statements, promised = apart(batch)
+        yield from way.rows(decode(statements, origin=way.stream), place)
+        if promised is not None:
+            yield from way.end(place) if promised == FOREVER else way.heartbeat(promised, place)
 
     def _way(self, name: str) -> _Way:
         if name not in self._ways:
@@ -117,20 +129,24 @@ class _Way:
         """The stream has ended: every shard must know."""
         return ((key, self.stream, place, END, b"") for key in self._keys)
 
+    def heartbeat(self, time: int, place: int) -> Iterator[_Row]:
+        """Nothing at or below a time will follow: every shard must know."""
+        return ((key, self.stream, place, HEARTBEAT, b"%d" % time) for key in self._keys)
+
     def rows(self, decoded: Decoded, place: int) -> Iterator[_Row]:
         """What each shard gets of some decoded lines."""
         if decoded.dead.num_rows:
             letters = json.dumps(decoded.dead.to_pylist()).encode()
             yield self._keys[0], self.stream, place, DEAD, letters
-        if decoded.statements.num_rows:
-            block = Block.of(decoded.statements)
+        block = decoded.block
+        if len(block):
             if self._matcher is not None or self._router is not None:
                 block = self._relevant(block)
             for key, part in zip(self._keys, self._parts(block), strict=True):
                 yield key, self.stream, place, BLOCK, part.write()
 
     def _relevant(self, block: Block) -> Block:
-        terms = block.terms.to_pylist()
+        terms = Texts(block.terms)
         for check in (self._matcher, self._router):
             if check is not None and (wrong := check.assumed(terms, block.s, block.p, block.o)).any():
                 raise _schema_on_the_stream(block, int(np.flatnonzero(wrong)[0]), self.stream)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -66,20 +67,37 @@ def read(data: bytes) -> tuple[dict[str, Any], list[pa.Array]]:
     return about, list(batches[0].columns) if batches else []
 
 
-def merged(parts: Iterable[Result]) -> Result:
-    """The result of one evaluation from what several shards gave of it.
+class Row(Protocol):
+    """A row of answers: see `processor.STEPPED`."""
 
-    >>> parts = [Result("q", 0, 10, Answers(Form.SELECT, ("x",), [(x,)])) for x in ("<urn:a>", "<urn:b>")]
-    >>> merged(parts).answers.rows
-    [('<urn:a>',), ('<urn:b>',)]
+    shard: int
+    query: str
+    open: int
+    close: int
+    payload: bytes
+
+
+def gathered(rows: Iterable[Row]) -> list[Result]:
+    """The results of a micro-batch in order, what several shards gave of an evaluation together.
+
+    Every shard evaluates the same, in the same order: the n-th evaluation of a query is the same in all.
     """
-    first, *others = parts
-    if not others:
+    parts: dict[tuple[str, int], list[Result]] = {}
+    counts: Counter[tuple[int, str]] = Counter()
+    for row in rows:
+        number = counts[row.shard, row.query]
+        counts[row.shard, row.query] += 1
+        result = unpack(row.query, row.open, row.close, bytes(row.payload))
+        parts.setdefault((row.query, number), []).append(result)
+    return [_merged(each) for each in parts.values()]
+
+
+def _merged(parts: list[Result]) -> Result:
+    first = parts[0]
+    if len(parts) == 1:
         return first
-    rows = [row for part in (first, *others) for row in part.answers.rows]
-    until = None
-    if first.until is not None:
-        until = [each for part in (first, *others) for each in part.until or ()]
+    rows = [row for part in parts for row in part.answers.rows]
+    until = None if first.until is None else [each for part in parts for each in part.until or ()]
     answers = Answers(first.answers.form, first.answers.variables, rows)
-    exact = all(part.exact for part in (first, *others))
+    exact = all(part.exact for part in parts)
     return Result(first.query, first.open, first.close, answers, until, exact=exact)

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
+from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from ensue import errors
 from ensue.badlines import BadLine
-from ensue.errors import EnsueError, InputError
+from ensue.errors import EnsueError
 from ensue.model import FOREVER
 from ensue.query.output import Result
 from ensue.spark.pipeline import Source, stepped
 from ensue.spark.plan import Plan
 from ensue.spark.processor import ANSWERS, COUNTERS, LETTERS
-from ensue.spark.results import merged, unpack
+from ensue.spark.results import gathered
 from ensue.spark.source import register
+
+_AGAIN = "if it has a checkpoint, the same command goes on from there"
+_SAID = re.compile(r"ensue\.errors\.(\w+): (.*)")
+"""What a worker raised, in the text that Spark makes of it."""
 
 _PATIENCE = 1
 """How often, in seconds, somebody looks whether the job is to be stopped."""
@@ -68,7 +76,8 @@ class Run:
     _stopping: threading.Event = field(default_factory=threading.Event)
     _over: threading.Event = field(default_factory=threading.Event)
     _problem: BaseException | None = None
-    _last: int = -1
+    _begun: int = -1
+    _done: int = -1
 
     def stop(self, *, asked: bool = False) -> None:
         """Stop after the current micro-batch; `asked`: before the streams have ended."""
@@ -81,9 +90,12 @@ class Run:
             query = self._start(self.checkpoint or Path(folder))
             try:
                 self._watch(query)
+            except (ConnectionError, Py4JNetworkError) as problem:
+                raise java_is_gone() from problem
             finally:
                 self._over.set()
-                query.stop()
+                with suppress(ConnectionError, Py4JNetworkError):
+                    query.stop()
         if self._problem is not None:
             raise self._problem
 
@@ -112,18 +124,20 @@ class Run:
 
     def _take(self, frame: DataFrame, number: int) -> None:
         """A micro-batch is there; Spark calls this in the driver."""
-        if self._stopping.is_set() and self._last >= 0:
+        self._begun = number
+        if self._stopping.is_set():
             # Nobody wants it any more: it is not written, so a later run does it again.
+            self._begun = self._done
             self._over.wait()
             raise EnsueError("stopped")
         try:
             batch = self._batch(frame.collect(), number)
             self.on_batch(batch)
-        except EnsueError as problem:
+        except (EnsueError, BrokenPipeError) as problem:
             # To come out of `until_it_ends` as it is: Spark would wrap it into its own.
             self._problem = problem
             raise
-        self._last = number
+        self._done = number
         if batch.counters.get("frontier") == FOREVER:
             self.stop()  # All streams have ended; with a speed, Spark would go on looking for more.
 
@@ -134,26 +148,17 @@ class Run:
         for row in kinds[COUNTERS]:
             self.counters[row.shard] = json.loads(row.payload)
         dead = [_bad_line(letter) for row in kinds[LETTERS] for letter in json.loads(row.payload)]
-        return MicroBatch(number, list(_results(kinds[ANSWERS])), dead, together(self.counters.values()))
+        return MicroBatch(number, gathered(kinds[ANSWERS]), dead, together(self.counters.values()))
 
     def _watch(self, query: StreamingQuery) -> None:
-        """Wait until the query ends, or until a micro-batch is committed after somebody said stop."""
+        """Wait until the query ends, or somebody said stop and what had begun by then is committed."""
         try:
             while not query.awaitTermination(_PATIENCE):
-                if self._stopping.is_set() and _is_committed(query, self._last):
+                if self._stopping.is_set() and _is_committed(query, self._begun):
                     return
         except StreamingQueryException as problem:
             if self._problem is None:
                 self._problem = _translated(problem)
-
-
-def _results(rows: Iterable[Row]) -> Iterator[Result]:
-    """The results of a micro-batch in order of their closes, those of the shards together."""
-    parts: dict[tuple[int, str, int], list[Result]] = {}
-    for row in rows:
-        result = unpack(row.query, row.open, row.close, bytes(row.payload))
-        parts.setdefault((row.close, row.query, row.open), []).append(result)
-    return map(merged, parts.values())
 
 
 def together(counted: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -178,8 +183,12 @@ def _is_committed(query: StreamingQuery, number: int) -> bool:
 def _translated(problem: StreamingQueryException) -> EnsueError:
     """What a worker had to say, without Spark's stack around it."""
     text = str(problem)
-    for kind in ("InputError", "UsageError", "QueryError"):
-        mark = f"ensue.errors.{kind}: "
-        if mark in text:
-            return InputError(text.split(mark, 1)[1].splitlines()[0])
-    return EnsueError(f"Spark stopped the job: {text.splitlines()[0]}", hint="see the log above")
+    if said := _SAID.search(text):
+        kind = getattr(errors, said[1], EnsueError)
+        return cast("EnsueError", kind(said[2]))
+    return EnsueError(f"Spark stopped the job: {text.splitlines()[0]}", hint=f"see the log above; {_AGAIN}")
+
+
+def java_is_gone() -> EnsueError:
+    """To be raised where nobody answers any more: somebody has killed it, perhaps for want of memory."""
+    return EnsueError("Java, in which Spark runs, has gone", hint=f"is there memory enough? {_AGAIN}")

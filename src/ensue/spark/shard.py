@@ -25,7 +25,7 @@ from ensue.query.log import Logged, Mark, first_kept
 from ensue.query.output import Result
 from ensue.reasoner import Reasoner
 from ensue.spark.blocks import Block
-from ensue.spark.prepare import BLOCK, DEAD, END
+from ensue.spark.prepare import BLOCK, DEAD, END, HEARTBEAT
 
 _LOOK_SECONDS = 2.0
 """How often somebody looks how much is held."""
@@ -39,7 +39,7 @@ Make = Callable[[], Reasoner]
 
 
 class Piece(NamedTuple):
-    """A row for a shard: a block of a stream, dead letters, or that the stream has ended."""
+    """A row for a shard: a block of a stream, dead letters, a heartbeat, or that the stream has ended."""
 
     stream: str
     place: int
@@ -146,7 +146,8 @@ def _work(shard: Shard, came: list[Piece], store: Store) -> tuple[list[Result], 
     shard.dead += len(dead)
     mark = reasoner.mark()
     batches = _batches(blocks, reasoner)
-    results = reasoner.step(batches, [piece.stream for piece in came if piece.kind == END])
+    ended = [piece.stream for piece in came if piece.kind == END]
+    results = reasoner.step(batches, ended, _heartbeats(came))
     made = [
         Piece(stream, 0, MADE, Block.of_arrivals(arrivals, reasoner.dictionary).write())
         for stream, arrivals in reasoner.take_made().items()
@@ -159,6 +160,15 @@ def _work(shard: Shard, came: list[Piece], store: Store) -> tuple[list[Result], 
     _forget(shard, store)
     _remember(shard, store)
     return results, dead
+
+
+def _heartbeats(came: Iterable[Piece]) -> dict[str, int]:
+    """How far each stream promises that its time has come."""
+    found: dict[str, int] = {}
+    for piece in came:
+        if piece.kind == HEARTBEAT:
+            found[piece.stream] = max(int(piece.payload), found.get(piece.stream, NEVER))
+    return found
 
 
 def _batches(blocks: Iterable[Piece], reasoner: Reasoner) -> dict[str, Batch]:

@@ -1,0 +1,148 @@
+"""The whole pipeline on Spark: how many statements it takes in a second, and how long answers take.
+
+Timed files go through jobs of one Spark session: one only reads, decodes and counts, and what the others
+make of that is what their windows, rules, queries and state cost. Then the windows grow and the bytes of state
+that are written must not; and a file grows at a steady rate while answers are timed from the close of
+their windows.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ensue.bench import pipeline_latency, pipeline_state
+from ensue.bench.harness import Chart, Experiment, Result, Row, Table, progress, ratio
+from ensue.bench.pipeline_jobs import Ran, answer, pass_through, plan
+from ensue.bench.plant import Plant, query
+from ensue.errors import UsageError
+from ensue.spark.session import embedded
+
+PASS_THROUGH, QUARTER, ALL = "pass-through", "a quarter matters", "all matter"
+PARTS = ("throughput", "state", "latency")
+RANGE_S, STEP_S = 10, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The size of the experiment."""
+
+    statements: int = 4_000_000
+    rate: int = 40_000
+    """Statements a second, by their stamps: a window has ten times as many."""
+    repeats: int = 2
+    shards: int = 2
+    cores: int | None = None
+    batch_bytes: int | None = None
+    windows: int = 60
+    """Windows whose answers are timed."""
+    live_rate: int = 10_000
+    """Statements a second while they are."""
+    parts: Sequence[str] = PARTS
+
+    @property
+    def plant(self) -> Plant:
+        """The workload."""
+        return Plant(rate=self.rate)
+
+
+def experiment(options: Options) -> Experiment:
+    """The experiment, ready to run."""
+    if unknown := set(options.parts) - set(PARTS):
+        raise UsageError(f"no part '{min(unknown)}'", hint=f"some of {', '.join(PARTS)}")
+    parameters = asdict(options) | {"parts": ", ".join(options.parts)}
+    return Experiment(
+        "pipeline",
+        f"{options.statements:,} statements of events, four facts derived from each, under rdfs-jena; three "
+        f"patterns on one subject, RANGE {RANGE_S}s STEP {STEP_S}s",
+        parameters,
+        f"{PASS_THROUGH}: the same file read, decoded and counted in a job of its own",
+        lambda: measure(options),
+    )
+
+
+def measure(options: Options) -> Result:
+    """All parts that are asked for, in one session."""
+    folder = folder_of_files()
+    found = Result([])
+    with embedded(cores=options.cores, shards=options.shards, memory=None) as spark:
+        if "throughput" in options.parts:
+            found += throughput(options, spark, folder)
+        if "state" in options.parts:
+            found += pipeline_state.measure(spark, folder, options.shards)
+        if "latency" in options.parts:
+            found += pipeline_latency.measure(spark, options.live_rate, options.windows, options.shards)
+    return found
+
+
+def folder_of_files() -> Path:
+    """Where files are kept from run to run: to write one takes as long as to read it ten times."""
+    folder = Path(tempfile.gettempdir()) / f"ensue-bench-{os.getuid()}"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def throughput(options: Options, spark: Any, folder: Path) -> Result:
+    """Jobs over the same file in turn, several times."""
+    progress(f"writing {options.statements:,} statements")
+    file = options.plant.write(options.statements, folder)
+    jobs = _jobs(options, spark)
+    progress("warming up")
+    small = options.plant.write(options.statements // 20, folder)
+    for job in jobs.values():
+        job(small)
+    ran: dict[str, list[Ran]] = {name: [] for name in jobs}
+    for turn in range(options.repeats):
+        for name, job in jobs.items():
+            ran[name].append(job(file))
+            found = ran[name][-1]
+            progress(f"{name}, run {turn + 1} of {options.repeats}: {found.steady:,.0f} statements/s")
+    return _compared(ran)
+
+
+def _jobs(options: Options, spark: Any) -> dict[str, Callable[[Path], Ran]]:
+    plans = {
+        name: plan(query("bench", RANGE_S, STEP_S, topic), options.plant, options.shards)
+        for name, topic in ((QUARTER, 0), (ALL, None))
+    }
+
+    def answering(name: str) -> Callable[[Path], Ran]:
+        return lambda file: answer(spark, plans[name], file, bytes_per_batch=options.batch_bytes)
+
+    limit = {PASS_THROUGH: lambda file: pass_through(spark, file, bytes_per_batch=options.batch_bytes)}
+    return limit | {name: answering(name) for name in plans}
+
+
+def _compared(ran: Mapping[str, Sequence[Ran]]) -> Result:
+    best = {name: max(found, key=lambda each: each.steady) for name, found in ran.items()}
+    limit = best[PASS_THROUGH].steady
+    rows: list[Row] = [_row(name, found, best[name], limit) for name, found in ran.items()]
+    notes = [
+        f"{row['job']}: {row['statements/s']:,} statements/s, {row['of pass-through']:.0%} of {PASS_THROUGH}"
+        for row in rows[1:]
+    ]
+    series = {
+        name: [(seen.seconds, float(seen.statements)) for seen in found.seen] for name, found in best.items()
+    }
+    chart = Chart("the best run of each job", "seconds", "statements", series)
+    return Result([Table("throughput, the best run of each job", rows)], [chart], notes)
+
+
+def _row(name: str, found: Sequence[Ran], best: Ran, limit: float) -> Row:
+    rates = [each.steady for each in found]
+    return {
+        "job": name,
+        "statements/s": round(best.steady),
+        "min-max": f"{min(rates):,.0f}-{max(rates):,.0f}",
+        "with its start": round(best.whole),
+        "of pass-through": ratio(best.steady, limit),
+        "micro-batches": len(best.seen),
+        "statements of one": round(best.batch),
+        "windows": best.windows,
+        "answers": best.answers,
+        "facts held": best.counters.get("facts"),
+    }

@@ -1,0 +1,147 @@
+"""Jobs on Spark with a clock beside them: when each micro-batch was there, and what had come by then."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter, time
+from typing import Any
+
+import pyarrow as pa
+
+from ensue.bench.plant import REGIME, STREAM, Plant
+from ensue.job import Job
+from ensue.knowledge import Sent
+from ensue.query.language import parse_query
+from ensue.query.output import Result
+from ensue.rules.load import load_rules
+from ensue.spark.plan import Plan, plan_of
+from ensue.spark.prepare import decoded_chunk
+from ensue.spark.runner import Feed, MicroBatch, Run
+from ensue.spark.source import register
+from ensue.spark.source_rows import chunks_of
+
+_COUNTED = "statements long"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A micro-batch: seconds since the job was started, and the statements that had come by then."""
+
+    seconds: float
+    statements: int
+
+
+@dataclass
+class Ran:
+    """A job that ran: its micro-batches, and the counters of the last one."""
+
+    began: float = field(default_factory=perf_counter)
+    seen: list[Seen] = field(default_factory=list)
+    answers: int = 0
+    windows: int = 0
+    counters: dict[str, Any] = field(default_factory=dict)
+
+    def note(self, statements: int) -> None:
+        """A micro-batch is there."""
+        self.seen.append(Seen(perf_counter() - self.began, statements))
+
+    def take(self, batch: MicroBatch) -> None:
+        """The same, for `Run`."""
+        self.note(batch.counters["admitted"])
+        self.counters = batch.counters
+        self.windows += len(batch.results)
+        self.answers += sum(len(result.answers.rows) for result in batch.results)
+
+    @property
+    def whole(self) -> float:
+        """Statements a second in all, the start of the job included.
+
+        >>> Ran(seen=[Seen(2.0, 100), Seen(3.0, 300), Seen(4.0, 500)]).whole
+        125.0
+        """
+        return self.seen[-1].statements / self.seen[-1].seconds
+
+    @property
+    def steady(self) -> float:
+        """Statements a second after the first micro-batch, in which workers wake up.
+
+        >>> Ran(seen=[Seen(2.0, 100), Seen(3.0, 300), Seen(4.0, 500)]).steady
+        200.0
+        """
+        first, last = self.seen[0], self.seen[-1]
+        passed = last.seconds - first.seconds
+        return (last.statements - first.statements) / passed if passed else self.whole
+
+    @property
+    def batch(self) -> float:
+        """Statements of a micro-batch, the median."""
+        ends = [0, *(each.statements for each in self.seen)]
+        return median(after - before for before, after in zip(ends, ends[1:], strict=False) if after > before)
+
+
+def plan(text: str, plant: Plant, shards: int) -> Plan:
+    """The plan of a query over a plant's events. Their schema is fixed."""
+    background = tuple((s, p, o, None) for s, p, o in plant.background())
+    job = Job.of([parse_query(text, "bench.rq", "bench")], load_rules(REGIME), Sent(background))
+    return plan_of(job, shards=shards, fixed_schema=True)
+
+
+def answer(
+    spark: Any, plan: Plan, file: Path, *, bytes_per_batch: int | None, checkpoint: Path | None = None
+) -> Ran:
+    """Answer a query over a whole file."""
+    ran = Ran()
+    feed = Feed({STREAM: str(file)}, bytes_per_batch=bytes_per_batch)
+    Run(spark, plan, feed, ran.take, checkpoint).until_it_ends()
+    return ran
+
+
+def follow(spark: Any, plan: Plan, file: Path, on_result: Callable[[Result, float], bool]) -> None:
+    """Answer a query over a file that grows, until `on_result` says that it is enough.
+
+    It is told each result, and the wall's time in ms when it was there.
+    """
+
+    def take(batch: MicroBatch) -> None:
+        now = time() * 1000
+        if any([on_result(result, now) for result in batch.results]):
+            run.stop()
+
+    run = Run(spark, plan, Feed({STREAM: str(file)}, finite=False), take)
+    run.until_it_ends()
+
+
+def pass_through(spark: Any, file: Path, *, bytes_per_batch: int | None) -> Ran:
+    """Read, decode and count a whole file: what no job can be faster than."""
+    register(spark)
+    options: dict[str, Any] = {
+        "streams": json.dumps({STREAM: str(file)}),
+        "rows": "ranges",
+        "finite": "true",
+        "parts": spark.sparkContext.defaultParallelism,
+    }
+    if bytes_per_batch is not None:
+        options["bytesPerBatch"] = bytes_per_batch
+    ran = Ran()
+
+    def take(frame: Any, number: int) -> None:
+        before = ran.seen[-1].statements if ran.seen else 0
+        ran.note(before + sum(row.statements for row in frame.collect()))
+
+    counted = spark.readStream.format("ensue").options(**options).load().mapInArrow(count, _COUNTED)
+    with TemporaryDirectory() as folder:
+        writer = counted.writeStream.foreachBatch(take).option("checkpointLocation", folder)
+        writer.trigger(availableNow=True).start().awaitTermination()
+    return ran
+
+
+def count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Rows of ranges in, how many statements are there out: give it to `mapInArrow`."""
+    for batch in batches:
+        found = [len(decoded_chunk(chunk).block) for chunk in chunks_of(batch) if not chunk.ended]
+        yield pa.record_batch({"statements": [sum(found)]})

@@ -1,0 +1,73 @@
+"""Events of a plant as they happen: `python -m ensue.bench.plant_live FILE RATE [SECONDS]` appends them.
+
+Each statement has the time of the wall as its stamp. Texts are made once, and only the digits of their
+stamps are written anew, so that one process can write more than a pipeline can take.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import sleep, time
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensue.bench.plant import EACH, Plant
+
+_TICK_S = 0.02
+_DIGITS = 13
+"""Of a time in ms in our days."""
+_EVENTS = 1 << 17
+
+
+class Lines:
+    """The lines of some events over and over, each with a stamp that can be set.
+
+    >>> Lines(Plant(), events=1).stamped(1_700_000_000_000, 1)[:32]
+    b'1700000000000\\t<http://example.or'
+    """
+
+    def __init__(self, plant: Plant, events: int = _EVENTS) -> None:
+        lines = [f"{'0' * _DIGITS}\t{line}".encode() for line in plant.lines(0, events)]
+        self._data = np.frombuffer(b"".join(lines), np.uint8).copy()
+        self._cuts = np.concatenate(([0], np.cumsum([len(line) for line in lines])))
+        self._next = 0
+
+    def stamped(self, time: int, count: int) -> bytes:
+        """The next so many lines with a time; fewer at the end, after which it begins again."""
+        first, end = self._next, min(self._next + count, len(self._cuts) - 1)
+        self._next = end % (len(self._cuts) - 1)
+        begins: NDArray[np.int64] = self._cuts[first:end]
+        self._data[begins[:, None] + np.arange(_DIGITS)] = np.frombuffer(b"%013d" % time, np.uint8)
+        return self._data[self._cuts[first] : self._cuts[end]].tobytes()
+
+
+def write(
+    out: IO[bytes],
+    lines: Lines,
+    rate: float,
+    seconds: float,
+    *,
+    clock: Callable[[], float] = time,
+    wait: Callable[[float], None] = sleep,
+) -> int:
+    """Write so many lines a second for some seconds, and say how many there were."""
+    began, written = clock(), 0
+    while (now := clock()) - began < seconds:
+        due = int((now - began) * rate)
+        while written < due:
+            data = lines.stamped(int(now * 1000), due - written)
+            out.write(data)
+            written += data.count(b"\n")
+        out.flush()
+        wait(_TICK_S)
+    return written
+
+
+if __name__ == "__main__":
+    with Path(sys.argv[1]).open("ab") as out:
+        limit = float(sys.argv[3]) if len(sys.argv) > 3 else float("inf")
+        write(out, Lines(Plant()), float(sys.argv[2]), limit)

@@ -1,0 +1,148 @@
+"""`answers`: streams in as DataFrames, answers out as a DataFrame, to go on with in Spark.
+
+`docs/spark.md` is the guide.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import get_args
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from ensue.cli.job import read_query
+from ensue.errors import UsageError, did_you_mean
+from ensue.files import FilePath
+from ensue.graphs import Graphs
+from ensue.job import Job, Settings
+from ensue.knowledge import InFiles
+from ensue.query.language import parse_query
+from ensue.query.tree import ContinuousQuery
+from ensue.reasoner import rule_set
+from ensue.rules.tree import RuleSet
+from ensue.spark.answer_rows import DeadLetters, Layout, Terms, Unpack
+from ensue.spark.inputs import Stream, check_streams, sources_of
+from ensue.spark.pipeline import stepped
+from ensue.spark.plan import Plan, plan_of
+from ensue.spark.processor import ANSWERS, COUNTERS, LETTERS
+from ensue.windows.frontier import Disorder, LatePolicy
+from ensue.windows.report import Report
+from ensue.windows.spec import Bounds
+
+Query = str | os.PathLike[str] | ContinuousQuery
+"""A query: its text, the path of its file (a text that ends so is one), or parsed already."""
+
+_FILE = ".rq"
+
+
+def answers(
+    spark: SparkSession,
+    queries: Query | Iterable[Query],
+    streams: Mapping[str, Stream],
+    rules: str | FilePath | RuleSet | Iterable[str | FilePath] = (),
+    background: FilePath | Iterable[FilePath] = (),
+    *,
+    graphs: Mapping[str, FilePath] | None = None,
+    allow: Iterable[FilePath] = (),
+    disorder: int | Disorder | Mapping[str, Disorder] = 0,
+    late: LatePolicy = "admit",
+    strategy: str = "auto",
+    evaluator: str = "auto",
+    t0: int = 0,
+    bounds: Bounds = "(]",
+    report: Report | None = None,
+    until: bool = False,
+    shards: int = 1,
+    keep_all: bool = False,
+    fixed_schema: bool = False,
+    terms: Terms = "parts",
+    include_empty: bool = False,
+    dead_letters: DeadLetters = "count",
+    name: str = "ensue",
+) -> DataFrame:
+    """The answers of continuous queries, as a streaming DataFrame: a row for each answer.
+
+        frame = answers(
+            spark,
+            "SELECT ?x FROM STREAM <urn:positions> [RANGE 10s STEP 5s] WHERE { ?x <urn:in> <urn:berlin> }",
+            streams={"urn:positions": spark.readStream.format("socket").options(**server).load()},
+            rules="transitive-isin",
+        )
+        frame.select("close", "x").writeStream.format("console").start()
+
+    Columns are `query`, `open` and `close`, the window (open, close] in milliseconds; for each variable `x`
+    of any query `x`, `x_kind` (uri, literal, bnode), `x_datatype` and `x_lang`, or with `terms="text"` only
+    `x`, in N-Triples; triples are `subject`, `predicate` and `object`; ASK has `answer`. A query without
+    REGISTER is named by its file, or `query1` and so on.
+
+    `streams` are streaming DataFrames (`inputs.py` says of which columns), or paths, by IRI. `disorder` is
+    how many milliseconds older than the newest statement one may be, `late` what becomes of those that are
+    older; or it says both itself. `shards`: over how many partitions the work is spread, where that is
+    possible; `keep_all` and `fixed_schema` as in `ensue run`. `until` adds a column: when an answer will
+    leave if nothing more arrives. `include_empty`: an evaluation without answers has a row too, without
+    values. Lines that cannot be read are counted and left out; or kept as rows with a column `dead`; or the
+    first one stops the query. What is counted is in the progress of the streaming query, among the observed
+    metrics of this `name`. The rest is as for `Reasoner`.
+    """
+    _check_word("terms", terms, get_args(Terms))
+    _check_word("dead_letters", dead_letters, get_args(DeadLetters))
+    asked = list(_parsed(queries))
+    files = [background] if isinstance(background, str | os.PathLike) else background
+    settings = Settings(
+        strategy=strategy,
+        evaluator=evaluator,
+        disorder=Disorder(disorder, late) if isinstance(disorder, int) else disorder,
+        t0=t0,
+        bounds=bounds,
+        report=report or Report(),
+        until=until,
+    )
+    job = Job.of(asked, rule_set(rules), InFiles(tuple(files), Graphs(graphs, allow)), settings)
+    check_streams(streams, job.reasoner().streams)
+    layout = Layout.of(asked, terms=terms, until=until, empty=include_empty, dead_letters=dead_letters)
+    plan = plan_of(job, shards=shards, keep_all=keep_all, fixed_schema=fixed_schema)
+    _check_empty(layout, plan)
+    return _table(stepped(sources_of(spark, streams, plan), [plan]).observe(name, *_counted()), layout)
+
+
+def _check_word(option: str, word: str, words: tuple[str, ...]) -> None:
+    if word not in words:
+        hint = did_you_mean(word, words) or f"one of {', '.join(words)}"
+        raise UsageError(f"{option}='{word}'", hint=hint)
+
+
+def _check_empty(layout: Layout, plan: Plan) -> None:
+    if layout.empty and len(plan.keys) > 1:
+        # Whether others have answers, no shard knows.
+        raise UsageError("include_empty with more than one shard", hint="one of the two: shards=1")
+
+
+def _parsed(queries: Query | Iterable[Query]) -> Iterator[ContinuousQuery]:
+    several = [queries] if isinstance(queries, str | os.PathLike | ContinuousQuery) else queries
+    for number, query in enumerate(several, start=1):
+        if isinstance(query, ContinuousQuery):
+            yield query
+        elif isinstance(query, str) and not query.rstrip().endswith(_FILE):
+            yield parse_query(query, name=f"query{number}")
+        else:
+            yield read_query(str(Path(query)))
+
+
+def _table(rows: DataFrame, layout: Layout) -> DataFrame:
+    """Rows of `processor.STEPPED` as answers."""
+    wanted = [ANSWERS] if layout.dead_letters == "count" else [ANSWERS, LETTERS]
+    kept = rows.where(F.col("kind").isin(wanted))
+    return kept.mapInArrow(Unpack(layout), from_arrow_schema(layout.schema()))
+
+
+def _counted() -> Iterator[Column]:
+    """What shards have counted since the stream began. Each hears of all that comes, and does its part."""
+    told = F.when(F.col("kind") == COUNTERS, F.col("payload").cast("string"))
+    for name in ("admitted", "late", "frontier", "windows"):
+        yield F.max(F.get_json_object(told, f"$.{name}").cast("long")).alias(name)
+    for name in ("answers", "dead_letters"):
+        yield F.sum(F.get_json_object(told, f"$.{name}").cast("long")).alias(name)

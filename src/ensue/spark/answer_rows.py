@@ -1,0 +1,179 @@
+"""Answers as rows of a table: what comes out of the shards, unpacked into columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from ensue.errors import InputError, UsageError
+from ensue.query.output_terms import json_term
+from ensue.query.tree import ContinuousQuery, Form
+from ensue.spark.processor import ANSWERS
+from ensue.spark.results import TRIPLE, read
+from ensue.terms import Kind, kind_of
+
+Terms = Literal["parts", "text"]
+DeadLetters = Literal["count", "keep", "stop"]
+
+DEAD = pa.struct(
+    [("file", pa.string()), ("offset", pa.int64()), ("reason", pa.string()), ("line", pa.string())]
+)
+"""A dead letter in a column of its own."""
+
+_WINDOW = (("query", pa.string()), ("open", pa.int64()), ("close", pa.int64()))
+_PARTS = ("", "_kind", "_datatype", "_lang")
+"""The columns of a variable, by what comes after its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns of a table of answers."""
+
+    variables: tuple[str, ...]
+    asks: bool = False
+    terms: Terms = "parts"
+    until: bool = False
+    empty: bool = False
+    """Whether an evaluation without answers has a row."""
+    dead_letters: DeadLetters = "count"
+
+    @classmethod
+    def of(cls, queries: Iterable[ContinuousQuery], **options: Any) -> Layout:
+        """The columns that all answers of some queries need.
+
+        >>> from ensue.query.language import parse_query
+        >>> stream = "FROM STREAM <urn:s> [RANGE 1s STEP 1s]"
+        >>> queries = [parse_query(f"SELECT ?x {stream} {{ ?x ?p ?o }}"), parse_query(f"ASK {stream} {{}}")]
+        >>> Layout.of(queries).schema().names
+        ['query', 'open', 'close', 'x', 'x_kind', 'x_datatype', 'x_lang', 'answer']
+        """
+        asked = list(queries)
+        variables = dict.fromkeys(name for query in asked for name in _variables(query))
+        layout = cls(tuple(variables), any(query.form is Form.ASK for query in asked), **options)
+        layout._check()
+        return layout
+
+    def schema(self) -> pa.Schema:
+        """The columns."""
+        fields: list[tuple[str, pa.DataType]] = list(_WINDOW)
+        fields += [(column, pa.string()) for name in self.variables for column in self.columns(name)]
+        if self.asks:
+            fields.append(("answer", pa.bool_()))
+        if self.until:
+            fields.append(("until", pa.int64()))
+        if self.dead_letters == "keep":
+            fields.append(("dead", DEAD))
+        return pa.schema(fields)
+
+    def columns(self, variable: str) -> list[str]:
+        """The columns of a variable."""
+        return [variable + part for part in _PARTS[: 1 if self.terms == "text" else None]]
+
+    def _check(self) -> None:
+        """Whether all columns have names of their own, for Spark, which does not tell case."""
+        seen: set[str] = set()
+        for name in self.schema().names:
+            if name.casefold() in seen:
+                hint = "give the variable another name in the query: SELECT (?a AS ?b)"
+                raise UsageError(f"the answers would have two columns '{name}'", hint=hint)
+            seen.add(name.casefold())
+
+
+def _variables(query: ContinuousQuery) -> Sequence[str]:
+    if query.form is Form.SELECT:
+        return [str(name) for name in query.algebra["PV"]]
+    return () if query.form is Form.ASK else TRIPLE
+
+
+@dataclass(frozen=True, slots=True)
+class Unpack:
+    """Unpacks rows of `processor.STEPPED`, in a worker: give it to `mapInArrow`."""
+
+    layout: Layout
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Answers and dead letters in, rows out: those of a query together, since few rows cost as many."""
+        for batch in batches:
+            groups: dict[str | None, list[dict[str, Any]]] = {}
+            for row in batch.to_pylist():
+                groups.setdefault(row["query"] if row["kind"] == ANSWERS else None, []).append(row)
+            for query, rows in groups.items():
+                table = self._letters(rows) if query is None else self._answers(rows)
+                if table.num_rows:
+                    yield table
+
+    def _answers(self, evaluations: list[dict[str, Any]]) -> pa.RecordBatch:
+        """The rows of evaluations of one query."""
+        packed = [read(each["payload"]) for each in evaluations]
+        form, counts = packed[0][0]["form"], [about["rows"] for about, _ in packed]
+        found: dict[str, pa.Array] = {}
+        if form == Form.ASK:
+            found["answer"] = pa.array([count > 0 for count in counts])
+        if form == Form.ASK or self.layout.empty:
+            counts = [count or 1 for count in counts]
+        parts = [_named(about, columns) for about, columns in packed]
+        for name in dict.fromkeys(name for part in parts for name in part):
+            kind = pa.int64() if name == "until" else pa.string()
+            column = pa.concat_arrays(
+                [part.get(name, pa.nulls(count, kind)) for part, count in zip(parts, counts, strict=True)]
+            )
+            found |= {name: column} if name == "until" else self._term(name, column)
+        for name, _ in _WINDOW:
+            found[name] = pa.array(np.repeat([each[name] for each in evaluations], counts))
+        return self._table(sum(counts), found)
+
+    def _term(self, variable: str, terms: pa.StringArray) -> dict[str, pa.Array]:
+        parts = [terms] if self.layout.terms == "text" else apart(terms)
+        return dict(zip(self.layout.columns(variable), parts, strict=True))
+
+    def _letters(self, rows: list[dict[str, Any]]) -> pa.RecordBatch:
+        """The rows of dead letters."""
+        letters = [letter for row in rows for letter in json.loads(row["payload"])]
+        if self.layout.dead_letters == "stop":
+            first = letters[0]
+            at = "" if first["offset"] is None else f" at {first['offset']}"
+            hint = 'correct it, or go on without it: dead_letters="count" or "keep"'
+            raise InputError(f"{first['file']}{at}: {first['reason']}: {first['line']}", hint=hint)
+        return self._table(len(letters), {"dead": pa.array(letters, DEAD)})
+
+    def _table(self, size: int, found: Mapping[str, pa.Array]) -> pa.RecordBatch:
+        schema = self.layout.schema()
+        return pa.record_batch(
+            [found[field.name] if field.name in found else pa.nulls(size, field.type) for field in schema],
+            schema=schema,
+        )
+
+
+def _named(about: Mapping[str, Any], columns: list[pa.Array]) -> dict[str, pa.Array]:
+    """The columns of packed answers by their names; none where there are no answers."""
+    if not about["rows"]:
+        return {}
+    names = about["variables"] if about["form"] in (Form.SELECT, Form.ASK) else TRIPLE
+    return dict(zip([*names, "until"] if about["until"] else names, columns, strict=True))
+
+
+def apart(terms: pa.StringArray) -> list[pa.StringArray]:
+    """Terms in canonical text as four columns: value, kind, datatype and language.
+
+    >>> [column.to_pylist() for column in apart(pa.array(["<urn:a>", '"chat"@fr', None]))]
+    [['urn:a', 'chat', None], ['uri', 'literal', None], [None, None, None], [None, 'fr', None]]
+    """
+    # Each term once: in answers they repeat.
+    coded = terms.dictionary_encode()
+    parts = list(zip(*map(_parts, coded.dictionary.to_pylist()), strict=True)) or [()] * len(_PARTS)
+    return [pa.array(part, pa.string()).take(coded.indices) for part in parts]
+
+
+def _parts(term: str) -> tuple[str, str, str | None, str | None]:
+    kind = kind_of(term)
+    if kind is Kind.IRI:  # Most are: the short way.
+        return term[1:-1], "uri", None, None
+    if kind is Kind.TRIPLE:
+        return term, "triple", None, None
+    found = json_term(term)
+    return found["value"], found["type"], found.get("datatype"), found.get("xml:lang")

@@ -1,0 +1,160 @@
+"""Golden and random cases on Spark: the same answers as in process, whatever the number of shards."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from golden.test_golden import by_query, cases, check_line, is_ordered
+from query.equivalence.cases import BLANK, Case, End, Push, Register, make_case
+from query.equivalence.history import parsed
+from query.equivalence.reference import expected
+from query.equivalence.replay import differences
+from spark.packed import Packed, run_packed
+
+from ensue.cli.job import job_of, pairs
+from ensue.cli.main import build_parser
+from ensue.job import Job, Settings
+from ensue.knowledge import Sent
+from ensue.spark.plan import plan_of
+from ensue.streamfile import DeadLetters, read_stream
+from ensue.windows.frontier import Disorder
+
+SEED = int(os.environ.get("ENSUE_SEED", "1"))
+RANDOM_CASES = 110
+SHARDS = (1, 2, 4)
+
+
+def plans(name, job, streams):
+    """The job with each number of shards that routing allows."""
+    for shards in SHARDS:
+        # The first with whatever may come, the others as if schema never did, which makes more divisible.
+        plan = plan_of(job, shards=shards, fixed_schema=shards > 1 and not has_schema(streams))
+        if len(plan.keys) == shards:
+            yield Packed(f"{name}/{shards}", plan, streams)
+
+
+def has_schema(streams):
+    """Whether a stream brings what rules may take for schema."""
+    words = ("rdf-schema#", "owl#", "#type", "urn:sub")
+    return any(word in path.read_text() for path in streams.values() for word in words)
+
+
+def golden():
+    for case in cases():
+        if "error" not in case.settings and not is_beyond_the_bound(case):
+            words = case.words("auto", "auto")
+            words[words.index("local")] = "spark"
+            args = build_parser(words).parse_args(words)
+            streams = {iri: Path(path) for iri, path in pairs(args.stream, "--stream").items()}
+            for packed in plans(case.folder.name, job_of(args), streams):
+                yield case, packed
+
+
+def is_beyond_the_bound(case):
+    """Whether statements are later than allowed: Spark judges them by micro-batch, so answers may differ."""
+    words = case.words("auto", "auto")
+    reasoner = job_of(args := build_parser(words).parse_args(words)).reasoner()
+    for stream, path in pairs(args.stream, "--stream").items():
+        for batch in read_stream(path, on_bad=DeadLetters()):
+            reasoner.feed(stream, batch)
+    return reasoner.counters()["late"] > 0
+
+
+def is_right(case, results):
+    actual, wanted = by_query([result.json() for result in results]), by_query(case.expected)
+    ordered = any(map(is_ordered, case.queries))
+    windows = [
+        {name: [(line["open"], line["close"]) for line in lines] for name, lines in part.items()}
+        for part in (actual, wanted)
+    ]
+    if windows[0] != windows[1]:
+        return False
+    try:
+        for name, lines in wanted.items():
+            for line, want in zip(actual[name], lines, strict=True):
+                check_line(line, want, ordered)
+    except AssertionError:
+        return False
+    return True
+
+
+def test_golden_cases(spark, tmp_path):
+    listed = list(golden())
+    run_packed(spark, [packed for _, packed in listed], tmp_path, micro_batches=8)
+    wrong = [packed.name for case, packed in listed if not is_right(case, packed.results)]
+    assert not wrong, wrong
+    shards = {n: sum(packed.name.endswith(f"/{n}") for _, packed in listed) for n in SHARDS}
+    print(f"{len(listed)} runs of golden cases, by shards {shards}")
+    assert shards[1] > 130
+    assert shards[2] == shards[4] >= 10
+    in_parts = sum(len(packed.batches) > 2 for _, packed in listed)
+    print(f"{in_parts} of them got their statements in several micro-batches")
+    assert in_parts > len(listed) / 2
+
+
+def in_bound(case: Case) -> Case:
+    """The case with all queries from the start, and without statements beyond the disorder allowed.
+
+    Spark judges these by the frontier at the start of a micro-batch, the definition one by one.
+    """
+    registered = [action for action in case.actions if isinstance(action, Register)]
+    newest: dict[str, int] = {}
+    pushes = []
+    for action in case.actions:
+        if isinstance(action, Push):
+            rows = []
+            for time, statement in action.rows:
+                if time >= newest.get(action.stream, time) - case.allowed[action.stream]:
+                    rows.append((time, named(statement)))
+                newest[action.stream] = max(time, newest.get(action.stream, time))
+            pushes.append(replace(action, rows=tuple(rows)))
+    background = tuple(map(named, case.background))
+    graphs = {iri: tuple(map(named, statements)) for iri, statements in case.graphs.items()}
+    return replace(case, background=background, graphs=graphs, actions=(*registered, *pushes, End()))
+
+
+def named(statement):
+    """The statement with an IRI for the blank node, which would be another one in each file."""
+    return tuple("<urn:n>" if term == BLANK else term for term in statement)
+
+
+def packed_case(case: Case, folder: Path):
+    folder.mkdir()
+    queries = [parsed(action.text) for action in case.actions if isinstance(action, Register)]
+    graphs = {iri: tuple((*s, None) for s in statements) for iri, statements in case.graphs.items()}
+    knowledge = Sent(tuple((*statement, None) for statement in case.background), graphs)
+    disorder = {stream: Disorder(allowed) for stream, allowed in case.allowed.items()}
+    settings = Settings(disorder=disorder, t0=case.t0, bounds=case.bounds)
+    job = Job.of(queries, case.rules, knowledge, settings)
+    streams = {}
+    for number, stream in enumerate(job.reasoner().streams):
+        streams[stream] = folder / f"{number}.tsv"
+        pushes = [action for action in case.actions if isinstance(action, Push) and action.stream == stream]
+        rows = [row for push in pushes for row in push.rows]
+        text = "".join(f"{time}\t{' '.join(statement)} .\n" for time, statement in rows)
+        streams[stream].write_text(text, encoding="utf-8")
+    yield from plans(str(case.seed), job, streams)
+
+
+def test_random_cases(spark, tmp_path):
+    listed = []
+    for seed in range(SEED, SEED + RANDOM_CASES):
+        case = in_bound(make_case(seed))
+        listed += [(case, packed) for packed in packed_case(case, tmp_path / str(seed))]
+    run_packed(spark, [packed for _, packed in listed], tmp_path, micro_batches=4)
+    answered = 0
+    for case, packed in listed:
+        lines = expected(case)
+        answered += sum(bool(line.answers) for line in lines)
+        difference = next(differences(packed.name, lines, packed.results), None)
+        if difference is not None:
+            pytest.fail(str(difference), pytrace=False)
+        assert not any(counted["late"] for counted in packed.counters.values()), packed.name
+    shards = {n: sum(packed.name.endswith(f"/{n}") for _, packed in listed) for n in SHARDS}
+    print(
+        f"{len(listed)} runs of random cases from seed {SEED} on, by shards {shards}; {answered} with answers"
+    )
+    assert answered > 3 * RANDOM_CASES
