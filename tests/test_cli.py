@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import io
 import os
-import runpy
 import signal
 import subprocess
 import sys
@@ -185,12 +183,9 @@ def test_the_example_of_the_readme_prints_what_it_says(repository, tmp_path):
     assert ran.stdout == printed.removeprefix("\n")
 
 
-@pytest.mark.parametrize("strategy", ["recompute", "dred", "expiration", "rete"])
-def test_the_demo_ends_by_itself_and_waits_a_second_at_a_time(repository, strategy):
-    demo = runpy.run_path(str(repository / "examples" / "trains" / "demo.py"))
-    waited = []
-    demo["run"](out := io.StringIO(), waited.append, strategy)
-    lines = out.getvalue().splitlines()
-    assert waited == [1.0] * 20
-    assert " 20 s  user11 City city0_1; " in out.getvalue()
-    assert lines[-1].startswith("20 seconds: 244 reports, 19 windows, 926 answers")
+def test_the_demo_ends_by_itself(repository):
+    demo = [sys.executable, repository / "examples" / "trains" / "demo.py", "--speed", "0"]
+    ran = subprocess.run(demo, capture_output=True, text=True, check=True)
+    lines = ran.stdout.splitlines()
+    assert " 20 s  user11 City city0_1; " in ran.stdout
+    assert lines[-1].startswith("295 reports, 34 windows, 1411 answers")

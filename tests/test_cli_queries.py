@@ -41,7 +41,7 @@ EXPECTED = [(5000, 3), (10_000, 3), (15_000, 1), (20_000, 1)]
 
 
 def test_run_writes_a_line_for_each_window(job, capsys):
-    assert main(["run", *job, "--rules", "transitive-isin", "--output", "jsonl"]) == 0
+    assert main(["run", "--engine", "local", *job, "--rules", "transitive-isin", "--output", "jsonl"]) == 0
     said = capsys.readouterr()
     assert closes(said.out) == EXPECTED
     assert "3 statements in" in said.err
@@ -51,15 +51,15 @@ def test_run_writes_a_line_for_each_window(job, capsys):
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "tsv", "table"])
 def test_output_can_be_a_file_named_after_its_kind(job, tmp_path, capsys, kind):
     path = tmp_path / f"out.{kind}"
-    assert main(["run", *job, "--output", str(path), "--quiet"]) == 0
+    assert main(["run", "--engine", "local", *job, "--output", str(path), "--quiet"]) == 0
     assert "http://example.org/a" in path.read_text()
     assert capsys.readouterr() == ("", "")
 
 
 def test_an_output_that_nothing_can_write_is_a_usage_error(job, capsys):
-    assert main(["run", *job, "--output", "answers.docx"]) == 2
+    assert main(["run", "--engine", "local", *job, "--output", "answers.docx"]) == 2
     assert "unknown output 'answers.docx'" in capsys.readouterr().err
-    assert main(["run", *job, "--output", "nt"]) == 2
+    assert main(["run", "--engine", "local", *job, "--output", "nt"]) == 2
     assert "is a SELECT" in capsys.readouterr().err
 
 
@@ -68,7 +68,7 @@ def test_a_full_disk_is_said_plainly(job, capsys):
         pytest.skip("this system has no /dev/full")
     link = job[0].replace("q.rq", "out.jsonl")
     os.symlink("/dev/full", link)
-    assert main(["run", *job, "--output", link]) == 1
+    assert main(["run", "--engine", "local", *job, "--output", link]) == 1
     assert "cannot be written: No space left on device" in capsys.readouterr().err
 
 
@@ -78,7 +78,7 @@ def test_dead_letters_are_kept_and_the_run_goes_on(job, tmp_path, capsys):
     stream.write_text("".join([lines[0], "what is this\n", *lines[1:]]))
     letters, metrics = tmp_path / "dead.jsonl", tmp_path / "metrics.json"
     words = ["--dead-letters", str(letters), "--metrics", str(metrics), "--output", "jsonl"]
-    assert main(["run", *job, "--rules", "transitive-isin", *words]) == 0
+    assert main(["run", "--engine", "local", *job, "--rules", "transitive-isin", *words]) == 0
     said = capsys.readouterr()
     assert closes(said.out) == EXPECTED
     assert "1 dead letters" in said.err
@@ -91,7 +91,7 @@ def test_dead_letters_are_kept_and_the_run_goes_on(job, tmp_path, capsys):
 
 def test_dead_letters_without_a_file_are_shown(job, tmp_path, capsys):
     (tmp_path / "s.tsv").write_text("nonsense\n" * 9)
-    assert main(["run", *job, "--output", "jsonl"]) == 0
+    assert main(["run", "--engine", "local", *job, "--output", "jsonl"]) == 0
     said = capsys.readouterr()
     assert said.out == ""
     assert len(re.findall(r"dead letter: .*s\.tsv:\d+:\d+: ", said.err)) == 5
@@ -99,7 +99,7 @@ def test_dead_letters_without_a_file_are_shown(job, tmp_path, capsys):
 
 
 def test_answers_can_say_until_when_they_hold(job, capsys):
-    assert main(["run", *job, "--until", "--output", "jsonl", "--quiet"]) == 0
+    assert main(["run", "--engine", "local", *job, "--until", "--output", "jsonl", "--quiet"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["until"] for line in lines] == [[15_000, 15_000], [15_000, 15_000], [25_000], [25_000]]
 
@@ -118,12 +118,12 @@ def test_answers_can_say_until_when_they_hold(job, capsys):
     ],
 )
 def test_what_is_wrong_with_a_command_line_is_said(job, capsys, change, code, message):
-    assert main(["run", *job, *change]) == code
+    assert main(["run", "--engine", "local", *job, *change]) == code
     assert message in capsys.readouterr().err
 
 
 def test_a_stream_that_is_not_given_is_asked_for(job, capsys):
-    assert main(["run", job[0]]) == 2
+    assert main(["run", "--engine", "local", job[0]]) == 2
     assert f"add --stream {IRI}=PATH" in capsys.readouterr().err
 
 
@@ -168,7 +168,7 @@ def test_ctrl_c_keeps_what_was_written(job, tmp_path, heeding_interrupts):
     os.mkfifo(tmp_path / "live.tsv")
     words = [job[0], "--stream", f"{IRI}={tmp_path / 'live.tsv'}", "--output", str(tmp_path / "out.jsonl")]
     process = subprocess.Popen(
-        [sys.executable, "-m", "ensue", "run", *words], stderr=subprocess.PIPE, **heeding_interrupts
+        [sys.executable, "-m", "ensue", "run", "--engine", "local", *words], stderr=subprocess.PIPE, **heeding_interrupts
     )
     with open(tmp_path / "live.tsv", "w") as stream:
         for second in range(40_000):  # More than is read at once.

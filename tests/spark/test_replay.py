@@ -213,6 +213,7 @@ def test_before_any_time_is_known_only_lines_without_one_are_due(run, tmp_path):
     driven = run(tmp_path / "s", pace=Pace(1, lambda: clock[0]))
     assert [chunk.lines for chunk in driven.batch()] == [junk]
     assert times(driven.batch()) == [5]
+    assert times(driven.batch()) == []
     clock[0] = 0.002
     assert times(driven.batch()) == [6, 7]
 
@@ -278,9 +279,9 @@ def test_only_what_is_due(run, folder):
     clock = [0.0]
     driven = run(folder, pace=Pace(1, lambda: clock[0]))
     seen = []
-    for clock[0] in (0.0, 0.009, 0.009, 0.015, 1.0):
+    for clock[0] in (-9.0, 0.0, 0.009, 0.009, 0.015, 1.0):
         seen.append(times(driven.batch()))
-    assert seen == [[0], list(range(1, 10)), [], list(range(10, 16)), list(range(16, 20))]
+    assert seen == [[0], [], list(range(1, 10)), [], list(range(10, 16)), list(range(16, 20))]
 
 
 def test_only_what_is_due_of_several_streams(run, tmp_path):
@@ -291,10 +292,11 @@ def test_only_what_is_due_of_several_streams(run, tmp_path):
     clock = [0.0]
     driven = run(streams, pace=Pace(1, lambda: clock[0]))
     seen = []
-    for clock[0] in (0.0, 0.005, 0.008, 0.9, 2.0):
+    for clock[0] in (-9.0, 0.0, 0.005, 0.008, 0.9, 2.0):
         seen.append([(chunk.stream, *times([chunk])) for chunk in driven.batch()])
     assert seen == [
         [("b", 100)],
+        [],
         [("a", 105, None)],
         [("b", 108, 103)],
         [("a", 110), ("c", 1000, 1000, 1000)],

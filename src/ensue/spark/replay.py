@@ -57,13 +57,18 @@ class Chunk:
 class Pace:
     """Up to which time streams are due, if they run so many times faster than their stamps say.
 
-    It starts when first asked: what would have come before, or while nothing ran, is not caught up with.
+    The first line is due when first asked for, and time runs from the next question on: in between is the
+    first micro-batch, in which a job starts its workers. What would have come before, or while nothing
+    ran, is not caught up with.
 
     >>> now = 100.0
     >>> pace = Pace(10, lambda: now)
     >>> pace.due(lambda: 5000)
     5000
-    >>> now = 101.5
+    >>> now = 130.0
+    >>> pace.due(lambda: 7000)
+    5000
+    >>> now = 131.5
     >>> pace.due(lambda: 7000)
     20000
     """
@@ -71,17 +76,18 @@ class Pace:
     def __init__(self, speed: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._speed = speed
         self._clock = clock
-        self._began: tuple[float, int] | None = None
+        self._first: int | None = None
+        self._began: float | None = None
 
     def due(self, next_time: Callable[[], int | None]) -> int | None:
         """The time that is due now; None if there is no line yet, whose time `next_time` could tell."""
+        if self._first is None:
+            self._first = next_time()
+            return self._first
         now = self._clock()
-        if self._began is None and (first := next_time()) is not None:
-            self._began = now, first
         if self._began is None:
-            return None
-        began, first = self._began
-        return first + int((now - began) * 1000 * self._speed)
+            self._began = now
+        return self._first + int((now - self._began) * 1000 * self._speed)
 
 
 class Planner:
