@@ -6,7 +6,8 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from ensue.cli.job import add_job_options, reasoner_of
+from ensue.cli.job import add_job_options, job_of
+from ensue.plan.spread import spread
 
 if TYPE_CHECKING:
     from ensue.cli.main import SubParsers
@@ -20,13 +21,19 @@ def add_explain(subparsers: SubParsers) -> None:
         description="Show the plan of a job: evaluators, strategies, and what queries share.",
     )
     add_job_options(parser)
-    parser.add_argument("--json", action="store_true", help="for machines")
+    add = parser.add_argument
+    add("--json", action="store_true", help="for machines")
+    add("--shards", metavar="N", type=int, default=1, help="over how many shards it is to be spread")
+    add("--fixed-schema", action="store_true", help="no stream brings schema")
+    add("--keep-all", action="store_true", help="drop no statement that no query needs")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Do it."""
-    plan = reasoner_of(args).plan()
+    job = job_of(args)
+    how = spread(job, shards=args.shards, keep_all=args.keep_all, fixed_schema=args.fixed_schema)
+    plan = job.reasoner().plan() | {"spark": how.describe()}
     print(json.dumps(plan, indent=2, ensure_ascii=False) if args.json else "\n".join(_lines(plan)))
     return 0
 
@@ -36,6 +43,7 @@ def _lines(plan: dict[str, Any]) -> list[str]:
         f"rules: {plan['rules']} ({plan['rule_count']})",
         f"background: {plan['background']:,} statements",
     ]
+    lines += ["on Spark:", *(f"  {line}" for line in plan["spark"])]
     for query in plan["queries"]:
         lines += ["", f"query {query['name']} ({query['form']}, level {query['level']})"]
         lines += [f"  window: {window}" for window in query["windows"]]

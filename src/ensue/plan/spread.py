@@ -1,0 +1,108 @@
+"""What is done with a job's statements before they are joined: which are dropped, and who gets the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+
+from ensue.job import Job
+from ensue.plan import relevance, routing
+from ensue.plan.known import close
+from ensue.plan.relevance import Relevance
+from ensue.plan.routing import Routing
+from ensue.query.tree import ContinuousQuery, Form
+from ensue.windows.spec import CountWindow
+
+_FIX = "if streams never bring schema, say --fixed-schema"
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A job over shards."""
+
+    shards: int = 1
+    relevance: Relevance | None = None
+    """Which statements are not dropped; None: none is."""
+    routing: Routing | None = None
+    """Which of several shards need a statement."""
+    none_dropped_because: str | None = None
+    one_shard_because: str | None = None
+    """Why there is one shard only although more were asked for."""
+
+    def describe(self) -> list[str]:
+        """The same in lines for people."""
+        dropped = [f"no statement is dropped: {self.none_dropped_because}"]
+        spread = ["one shard" + (f": {self.one_shard_because}" if self.one_shard_because else "")]
+        if self.relevance is not None:
+            dropped = self.relevance.describe()
+        if self.routing is not None:
+            spread = [f"{self.shards} shards", *self.routing.describe()]
+        return [*dropped, *spread]
+
+
+def spread(job: Job, *, shards: int = 1, keep_all: bool = False, fixed_schema: bool = False) -> Spread:
+    """How a job is spread over shards: over fewer than asked for, where it cannot be.
+
+    Statements that no query needs are dropped, unless all are to be kept. Which these are may hang on
+    the schema in the background: then they are dropped only if no stream brings any, so if that is
+    `fixed`; a stream that does so stops the job.
+
+    >>> from ensue.knowledge import Sent
+    >>> from ensue.query.language import parse_query
+    >>> from ensue.rules.tree import RuleSet
+    >>> text = "REGISTER QUERY q AS SELECT ?x FROM STREAM <urn:s> [RANGE 1s] { ?x <urn:p> ?o }"
+    >>> spread(Job.of([parse_query(text)], RuleSet("none", ()), Sent()), shards=2).describe()[1:]
+    ['2 shards', 'query q is divided by ?x']
+    """
+    queries = job.parsed()
+    stated = chain(job.knowledge.stated, *job.knowledge.graphs.values())
+    background = close(job.rules, [(s, p, o) for s, p, o, _ in stated])
+    found = relevance.find(queries, job.rules, background)
+    kept = _why_none_is_dropped(job, queries, found, keep_all, fixed_schema)
+    dropping = found if kept is None else None
+    if shards == 1:
+        return Spread(1, dropping, None, kept)
+    divided = routing.find(queries, job.rules, background, found)
+    one = _why_one_shard(job, queries, divided, fixed_schema)
+    if one is not None:
+        return Spread(1, dropping, None, kept, one)
+    return Spread(shards, dropping, divided, kept)
+
+
+def _why_none_is_dropped(
+    job: Job, queries: list[ContinuousQuery], found: Relevance, keep_all: bool, fixed_schema: bool
+) -> str | None:
+    if keep_all:
+        return "as was asked for"
+    if found.everything_because is not None:
+        return found.everything_because
+    if not _goes_by_time_alone(job, queries):
+        return "when a query is evaluated depends on which statements came"
+    if found.assumed and not fixed_schema:
+        return f"schema may come on the streams ({_FIX})"
+    return None
+
+
+def _why_one_shard(
+    job: Job, queries: list[ContinuousQuery], divided: Routing, fixed_schema: bool
+) -> str | None:
+    if divided.one_shard_because is not None:
+        return divided.one_shard_because
+    if not _goes_by_time_alone(job, queries):
+        return "when a query is evaluated depends on which statements came, and a shard sees but some"
+    if divided.assumed and not fixed_schema:
+        return f"schema may come on the streams ({_FIX})"
+    # Shards tell their own answers from others by the variable's value, so it must be in them.
+    for query, (name, variable) in zip(queries, divided.variables, strict=True):
+        if query.form is not Form.SELECT or variable not in map(str, query.algebra.get("PV") or ()):
+            return f"query {name} is divided by ?{variable}, which is not among its answers"
+    return None
+
+
+def _goes_by_time_alone(job: Job, queries: list[ContinuousQuery]) -> bool:
+    """Whether no evaluation is due because of a statement, which may matter to no answer."""
+    return job.settings.report.on == "close" and all(
+        not isinstance(on.spec, CountWindow) and query.every_ms in (None, on.spec.grid.step)
+        for query in queries
+        for on in query.streams
+    )
