@@ -11,7 +11,7 @@ SOAK_STATEMENTS ?= 20000000
 
 help:
 	@echo "make setup    an environment in $(VENV) with the exact versions of requirements.lock"
-	@echo "make demo     trains, stations and commuters: 20 seconds of a live stream"
+	@echo "make demo     trains, stations and commuters: a live stream on embedded Spark, a minute"
 	@echo "make test     all tests and the examples in the documentation"
 	@echo "make lint     ruff, mypy and the import lint"
 	@echo "make bench    the experiments; tables, JSON and plots in bench-results/"

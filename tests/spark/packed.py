@@ -27,7 +27,9 @@ class Packed:
     batches: set[int] = field(default_factory=set)
 
 
-def run_packed(spark, packed: list[Packed], folder: Path, micro_batches: int) -> None:
+def run_packed(
+    spark, packed: list[Packed], folder: Path, micro_batches: int, on_batch=lambda number: None
+) -> None:
     """Run all of them over their streams, in about so many micro-batches, and fill in what comes of each."""
     keys, lanes, paths, owner = count(), {}, {}, {}
     for each in packed:
@@ -47,6 +49,7 @@ def run_packed(spark, packed: list[Packed], folder: Path, micro_batches: int) ->
             if row.kind == COUNTERS:
                 owner[row.shard].counters[row.shard] = json.loads(row.payload)
                 owner[row.shard].batches.add(number)
+        on_batch(number)
 
     register(spark)
     options = {"streams": json.dumps(paths), "rows": "ranges", "finite": "true", "parts": "2"}

@@ -31,14 +31,14 @@ _ALWAYS = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     # Times are milliseconds since 1970 in UTC, wherever the job runs.
     "spark.sql.session.timeZone": "UTC",
+    # Errors only, from the first line on: `setLogLevel` would come after a screenful of warnings.
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
     # No port is opened and no bar is drawn unless asked for.
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
 
 _LOCAL_ONLY = {
-    # Errors only, from the first line on: `setLogLevel` would come after a screenful of warnings.
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
     # Driver and workers are on this machine, which may have no name in any network.
     "spark.driver.host": _LOOPBACK,
     "spark.driver.bindAddress": _LOOPBACK,
@@ -102,6 +102,9 @@ def session(
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         # Set before the JVM starts: it looks up its own host name, which fails without a network.
         os.environ["SPARK_LOCAL_IP"] = _LOOPBACK
+    else:
+        # The same path on every machine of the cluster, unless the user knows better.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder
     for name, value in chosen.items():
         builder = builder.config(name, value)
@@ -123,11 +126,16 @@ def is_local(chosen: Mapping[str, str]) -> bool:
 
 @contextmanager
 def embedded(
-    *, cores: int | None, shards: int, memory: str | None, master: str | None = None
+    *,
+    cores: int | None,
+    shards: int,
+    memory: str | None,
+    master: str | None = None,
+    extra: Mapping[str, str] | None = None,
 ) -> Iterator[SparkSession]:
     """A session of a command's own, which ends with it."""
-    extra = {} if master is None else {"spark.master": master}
-    spark = session("ensue", cores=cores, shards=shards, memory=memory, extra=extra)
+    place = {} if master is None else {"spark.master": master}
+    spark = session("ensue", cores=cores, shards=shards, memory=memory, extra={**place, **(extra or {})})
     # Spark's Python workers greet on Java's standard error, and would do so between the user's results.
     java = spark._jvm.java  # type: ignore[union-attr]
     java.lang.System.setErr(java.io.PrintStream(java.io.OutputStream.nullOutputStream()))
