@@ -9,7 +9,6 @@ so for the dead letters. Exit code 1 if one is; the seed is printed.
 from __future__ import annotations
 
 import argparse
-import gzip
 import os
 import shutil
 import signal
@@ -18,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -26,102 +25,22 @@ from pathlib import Path
 from random import Random, SystemRandom
 from uuid import uuid4
 
-SECONDS_A_JOB = 240
-"""Seconds of stream time in a job: some two dozen micro-batches."""
+from kill_workload import Workload, make_workload
+
 BATCH_BYTES = 12_000
-DISORDER_MS = 1000
 KILLS_A_JOB = 12
 PATIENCE = 300.0
-"""After so many seconds a job is said to hang."""
-POLL_SECONDS = 0.001
+"""After so many seconds without a micro-batch a job is said to hang."""
+POLL_SECONDS = 0.003
 ANY_SECONDS = 60.0
 """In so many seconds a job has started, and done something."""
+LOOK_SECONDS = 0.5
+"""How often somebody looks which processes there are."""
 WORKER_SECONDS = 3.0
 """If a job goes on for so long without a worker, it got over it."""
 
 MARK = "ENSUE_KILL_SOAK"
 """The variable by which the processes of a job are known: Spark's workers leave its process group."""
-
-QUERIES = {
-    "places": "SELECT ?x ?y FROM STREAM :moves [RANGE 4s STEP 2s] WHERE { ?x a :Thing ; :isIn ?y }",
-    "arrivals": """REGISTER ISTREAM :arrivals AS SELECT ?x ?y FROM NAMED WINDOW :w ON :moves
-        [RANGE PT6S STEP PT2S] WHERE { WINDOW :w { ?x a :Thing ; :isIn ?y } }""",
-    "crowds": """REGISTER QUERY crowds COMPUTE EVERY 3s AS SELECT ?y (COUNT(?x) AS ?n)
-        FROM STREAM :moves [RANGE 6s STEP 2s] WHERE { ?x :isIn ?y } GROUP BY ?y""",
-    "alarms": """REGISTER STREAM :alarms COMPUTED EVERY 2s AS CONSTRUCT { ?x a :Hot }
-        FROM STREAM :readings [RANGE 4s STEP 2s] WHERE { ?x :reads ?v FILTER(?v > 60) }""",
-    "seen": """REGISTER QUERY seen AS SELECT ?y (COUNT(?x) AS ?n) FROM STREAM :alarms [RANGE 8s STEP 4s]
-        FROM STREAM :moves [RANGE 8s STEP 4s] WHERE { ?x a :Hot ; :isIn ?y } GROUP BY ?y""",
-}
-BACKGROUND = (
-    "@prefix : <http://example.org/> . :house0 :isIn :town . :house1 :isIn :town . :town :isIn :land ."
-)
-BAD_LINES = ("no time here", "{}\t<urn:a> <urn:p> .", '{}\t"a" <urn:p> <urn:b> .', "{}\t")
-
-
-# What is run.
-
-
-@dataclass(frozen=True, slots=True)
-class Workload:
-    """The words of a job without those that say where its output goes."""
-
-    words: tuple[str, ...]
-
-
-def make_workload(folder: Path, seed: int, seconds: int = SECONDS_A_JOB) -> Workload:
-    """Write queries, rules, and streams with lines that are late, out of order, or no lines at all."""
-    random = Random(seed)
-    folder.mkdir(parents=True)
-    words: list[str] = []
-    for name, query in QUERIES.items():
-        (folder / f"{name}.rq").write_text(f"PREFIX : <http://example.org/>\n{query}\n")
-        words.append(str(folder / f"{name}.rq"))
-    (folder / "background.ttl").write_text(BACKGROUND)
-    moves = list(_disordered(_moves(random, seconds), random))
-    (folder / "moves").mkdir()
-    half = len(moves) // 2
-    (folder / "moves" / "1.tsv").write_text("".join(moves[:half]))
-    (folder / "moves" / "2.tsv.gz").write_bytes(gzip.compress("".join(moves[half:]).encode()))
-    (folder / "readings.tsv").write_text("".join(_disordered(_readings(random, seconds), random)))
-    words += ["--rules", "transitive-isin", "--background", str(folder / "background.ttl")]
-    for stream, path in (("moves", "moves"), ("readings", "readings.tsv")):
-        words += ["--stream", f"http://example.org/{stream}={folder / path}"]
-    return Workload((*words, "--disorder", str(DISORDER_MS)))
-
-
-def _moves(random: Random, seconds: int) -> Iterator[tuple[int, str]]:
-    for now in range(0, 1000 * seconds, 200):
-        thing = f":thing{random.randrange(12)}"
-        yield now, f"{thing} a :Thing"
-        yield now, f"{thing} :isIn :room{random.randrange(5)}"
-        if random.random() < 0.3:
-            yield now, f":room{random.randrange(5)} :isIn :house{random.randrange(2)}"
-
-
-def _readings(random: Random, seconds: int) -> Iterator[tuple[int, str]]:
-    for now in range(0, 1000 * seconds, 500):
-        yield now, f":thing{random.randrange(12)} :reads {random.randrange(100)}"
-
-
-def _disordered(statements: Iterator[tuple[int, str]], random: Random) -> Iterator[str]:
-    """Lines in an order that is within what is allowed, but for one in a hundred; and some bad ones."""
-    moved = []
-    for now, statement in statements:
-        delay = random.randrange(DISORDER_MS) if random.random() < 0.99 else random.randrange(10_000)
-        moved.append((now + delay, f"{now}\t{_expanded(statement)} .\n"))
-        if random.random() < 0.01:
-            moved.append((now, random.choice(BAD_LINES).format(now) + "\n"))
-    return (line for _, line in sorted(moved))
-
-
-def _expanded(statement: str) -> str:
-    special = {"a": "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"}
-    integer = '"{}"^^<http://www.w3.org/2001/XMLSchema#integer>'
-    return " ".join(
-        f"<http://example.org/{word[1:]}>" if word[0] == ":" else special.get(word) or integer.format(word)
-        for word in statement.split()
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,42 +95,52 @@ class Child:
         place.folder.mkdir(parents=True, exist_ok=True)
         self.place = place
         self._mark = uuid4().hex
-        self._said = tempfile.TemporaryFile()
+        self._said = place.folder / f"said-{self._mark}.txt"
         words = (*workload.words, *place.words, "--batch-bytes", str(BATCH_BYTES), "--cores", "2", *more)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "ensue", "run", *words],
-            env=os.environ | {MARK: self._mark},
-            stdout=subprocess.DEVNULL,
-            stderr=self._said,
-            start_new_session=True,
-            # A shell without job control has its background jobs ignore interrupts.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
+        self._known: dict[int, str] = {}
+        self._looked = 0.0
+        scratch = place.folder / "tmp"
+        scratch.mkdir(exist_ok=True)
+        # What is killed cannot tidy up.
+        tidy = {"TMPDIR": str(scratch), "JAVA_TOOL_OPTIONS": f"-Djava.io.tmpdir={scratch}"}
+        with open(self._said, "wb") as said:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "ensue", "run", *words],
+                env=os.environ | tidy | {MARK: self._mark},
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                start_new_session=True,
+                # A shell without job control has its background jobs ignore interrupts.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            )
 
-    def wait(self, seconds: float = PATIENCE) -> int:
+    def wait(self) -> int:
         """The exit code."""
-        return self.process.wait(seconds)
+        while True:
+            before = self.place.looks("ledger")
+            with suppress(subprocess.TimeoutExpired):
+                return self.process.wait(PATIENCE)
+            assert self.place.looks("ledger") != before, f"it hangs:\n{self.said()}"
 
     def said(self) -> str:
         """What it said on standard error so far."""
-        return os.pread(self._said.fileno(), 1 << 20, 0).decode()
+        return self._said.read_text()
 
-    def processes(self) -> dict[int, str]:
-        """Its processes that are there now: which is the driver, Java, the workers."""
-        found = {}
-        for folder in Path("/proc").iterdir():
-            if folder.name.isdigit() and (kind := self._kind(folder)):
-                found[int(folder.name)] = kind
-        return found
+    def processes(self, among: Iterable[int] | None = None) -> dict[int, str]:
+        """Its processes that are there now, all or some: which is the driver, Java, the workers."""
+        if among is None:
+            among = [int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit()]
+        return {pid: kind for pid in among if (kind := self._kind(pid))}
 
-    def _kind(self, folder: Path) -> str | None:
+    def _kind(self, pid: int) -> str | None:
+        folder = Path("/proc", str(pid))
         try:
             if f"{MARK}={self._mark}".encode() not in (folder / "environ").read_bytes().split(b"\0"):
                 return None
             words = (folder / "cmdline").read_bytes()
         except OSError:  # It has gone, or is somebody else's.
             return None
-        if int(folder.name) == self.process.pid:
+        if pid == self.process.pid:
             return "driver"
         return "worker" if b"pyspark" in words and b"org.apache" not in words else "java"
 
@@ -220,19 +149,19 @@ class Child:
 
         False if the job ends before.
         """
-        if moment == "any":
-            end = time.monotonic() + random.uniform(0, ANY_SECONDS)
-            while self.process.poll() is None and time.monotonic() < end:
-                time.sleep(POLL_SECONDS)
-            return self.process.poll() is None
-        changes, before = random.randint(1, 3), self.place.looks(moment)
-        end = time.monotonic() + PATIENCE
-        while changes and self.process.poll() is None:
-            assert time.monotonic() < end, f"nothing happens:\n{self.said()}"
-            time.sleep(POLL_SECONDS)
+        changes, end = random.randint(1, 3), random.uniform(0, ANY_SECONDS)
+        before, began = self.place.looks(moment), time.monotonic()
+        while self.process.poll() is None:
             if (now := self.place.looks(moment)) != before:
                 changes, before = changes - 1, now
-        return not changes
+            waited = time.monotonic() - began
+            if waited > end if moment == "any" else changes == 0:
+                return True
+            assert waited < PATIENCE, f"nothing happens:\n{self.said()}"
+            if time.monotonic() > self._looked + LOOK_SECONDS:
+                self._looked, self._known = time.monotonic(), self.processes()
+            time.sleep(POLL_SECONDS)
+        return False
 
     def suffer(self, act: str, random: Random) -> int | None:
         """Do something to it. The exit code, or None if it goes on."""
@@ -241,20 +170,27 @@ class Child:
                 time.sleep(number * 0.2)
                 os.killpg(self.process.pid, signal.SIGINT)
         else:
-            self.kill(act, random)
-        try:
-            return self.wait(WORKER_SECONDS if act == "worker" else PATIENCE)
-        except subprocess.TimeoutExpired:
-            if act == "worker":
-                return None
-            raise
+            while not self.kill(act, random) and self.process.poll() is None:
+                time.sleep(POLL_SECONDS)  # Java and workers come later.
+        if act != "worker":
+            return self.wait()
+        with suppress(subprocess.TimeoutExpired):
+            return self.process.wait(WORKER_SECONDS)
+        return None
 
-    def kill(self, victim: str, random: Random) -> None:
-        """Kill its processes of one kind, but of the workers only one; or "all"."""
-        found = [pid for pid, kind in self.processes().items() if victim in ("all", kind)]
-        for pid in [random.choice(found)] if victim == "worker" and found else found:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+    def kill(self, victim: str, random: Random) -> int:
+        """Kill its processes of one kind, but of the workers only one; or "all". How many there were."""
+        count = 0
+        # Those that are known first: to look for all takes longer than most of what is to be met.
+        for among in (list(self._known), None):
+            found = [pid for pid, kind in self.processes(among).items() if victim in ("all", kind)]
+            if victim == "worker":
+                found = random.sample(found, min(1 - count, len(found)))
+            for pid in found:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            count += len(found)
+        return count
 
 
 # What is done to it.

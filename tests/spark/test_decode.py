@@ -126,6 +126,37 @@ def test_every_form_of_every_part(tmp_path, pool):
     assert dead
 
 
+# Where the classes of characters begin and end, in IRIs and in literals.
+EDGES = "7F 80 9F A0 D7FF E000 F8FF F900 FDCF FDD0 FDEF FDF0 FFEF FFF0 FFFD FFFE FFFF 10000 1FFFD 1FFFE 20000"
+EDGES += " 2FFFD 2FFFE 30000 3FFFD 3FFFE 40000 10FFFF"
+# Alone, too long, broken off, half of a pair, beyond all.
+NOT_UTF8 = "80 FF C0AF E09FBF F08FBFBF C2 EFBF F09F98 EDA080 F4908080"
+PLACES = [
+    b"5?\t<urn:a> <urn:p> <urn:b> .",
+    b"5\t<?urn:a> <urn:p> <urn:b> .",
+    b"5\t<http://h?x/> <urn:p> <urn:b> .",
+    b"5\t<urn:?a#b> <urn:p> <urn:b> .",
+    b"5\t<urn:a#?> <urn:p> <urn:b> .",
+    b"5\t_:a? <urn:p> <urn:b> .",
+    b'5\t<urn:a> <urn:p> "?" .',
+    b'5\t<urn:a> <urn:p> "\\?" .',
+    b'5\t<urn:a> <urn:p> "a"@en? .',
+    b'5\t<urn:a> <urn:p> "a"^^<urn:?> .',
+    b"5\t<urn:a>?<urn:p> <urn:b> .",
+    b"5\t<urn:a> <urn:p> <urn:b> .?",
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_every_byte_and_every_edge_of_what_characters_may_be(tmp_path, place):
+    characters = [bytes([byte]) for byte in range(256) if byte != 10]
+    characters += [chr(int(code, 16)).encode() for code in EDGES.split()]
+    characters += [bytes.fromhex(code) for code in NOT_UTF8.split()]
+    lines = [GOOD, *(place.replace(b"?", character) for character in characters)]
+    rows, dead = as_read(tmp_path / "s.tsv", lines)
+    assert as_decoded(tmp_path / "s.tsv", lines) == [rows, dead]
+
+
 # -- which path -----------------------------------------------------------------------------------
 
 FAST = [

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
 import time
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
+from test_shard import Memory, asking
+from test_shard import block as block_of
 
 from ensue.errors import UsageError
+from ensue.model import FOREVER
 from ensue.spark import answers
 from ensue.spark.inputs import rows_of
+from ensue.spark.prepare import BLOCK, END, HEARTBEAT
+from ensue.spark.shard import Cache, Piece, step
 from ensue.spark.source import register
 
 EVERY_SECOND = "SELECT ?x FROM STREAM <urn:s> [RANGE 1s STEP 1s] WHERE { ?x <urn:p> ?y }"
@@ -47,7 +54,9 @@ def json_stream(spark, tmp_path):
         folder = tmp_path / f"json-{len(list(tmp_path.iterdir()))}"
         folder.mkdir()
         for number, rows in enumerate(files):
-            folder.joinpath(f"{number}.json").write_text("\n".join(map(json.dumps, rows)))
+            file = folder / f"{number}.json"
+            file.write_text("\n".join(map(json.dumps, rows)))
+            os.utime(file, (number, number))  # Spark takes the oldest first.
         return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).json(str(folder))
 
     return stream
@@ -59,35 +68,30 @@ def closes(rows):
 
 def test_columns_of_all_kinds_in_one_job(spark, json_stream, tmp_path):
     """Four streams, each of other columns, joined by the time that their statements have in common."""
-    lines = [{"value": "1500\t<urn:a> <urn:lines> <urn:b> ."}]
+    lines = [{"value": "1500\t<urn:a> <urn:lines> <urn:b> ."}, {"value": f"{FOREVER}\t"}]
     moments = [{"time": "1970-01-01T00:00:01.500Z", "statement": "<urn:a> <urn:moments> 'no' ."}]
     moments += [{"time": "1970-01-01T00:00:01.500Z", "statement": '<urn:a> <urn:moments> "b" .'}]
     terms = [{"time": 1500, "s": "<urn:a>", "p": "<urn:terms>", "o": "<urn:b>", "graph": "<urn:g>"}]
     terms += [{"time": 1500, "s": "<urn:c>", "p": "<urn:terms>", "o": "<urn:d>"}]
     (tmp_path / "file.tsv").write_text("1500\t<urn:a> <urn:file> <urn:b> .\n")
-    end = 2**63 - 1
     streams = {
-        "urn:lines": json_stream("value string", [*lines, {"value": f"{end}\t"}]),
-        "urn:moments": json_stream("time timestamp, statement string", moments),
-        "urn:terms": json_stream("s string, p string, o string, graph string, time int", terms),
+        "urn:lines": json_stream("value string", lines),
+        # Two of the streams do not end; heartbeats say that they have come further.
+        "urn:moments": json_stream(
+            "time timestamp, statement string", moments, [{"time": "1970-01-01T00:00:02Z"}]
+        ),
+        "urn:terms": json_stream(
+            "s string, p string, o string, graph string, time int", terms, [{"time": 2000}]
+        ),
         "urn:file": tmp_path / "file.tsv",
     }
     over = " ".join(f"FROM STREAM <{stream}> [RANGE 1s STEP 1s]" for stream in streams)
     wanted = " . ".join(f"?x <{stream}> ?{stream[4:]}" for stream in streams)
     frame = answers(spark, f"SELECT * {over} WHERE {{ {wanted} }}", streams, dead_letters="keep")
     rows, _ = run(spark, frame, "kinds")
-    assert [row.dead.reason for row in rows if row.dead] == [rows[0].dead.reason], "time has not come yet"
-    assert rows[0].dead.file == "urn:moments"
-    assert len(rows) == 1
-    # Two of the streams have not ended; heartbeats say that they have come further.
-    streams["urn:moments"] = json_stream(
-        "time timestamp, statement string", moments[1:], [{"time": "1970-01-01T00:00:02Z"}]
-    )
-    streams["urn:terms"] = json_stream(
-        "time long, s string, p string, o string, graph string", terms, [{"time": 2000}]
-    )
-    rows, _ = run(spark, answers(spark, f"SELECT * {over} WHERE {{ {wanted} }}", streams), "kinds")
-    assert [(row.close, row.x, row.moments, row.terms) for row in rows] == [(2000, "urn:a", "b", "urn:b")]
+    assert [row.dead.file for row in rows if row.dead] == ["urn:moments"]
+    found = [(row.close, row.x, row.moments, row.terms) for row in rows if not row.dead]
+    assert found == [(2000, "urn:a", "b", "urn:b")]
 
 
 def test_a_row_that_lacks_something_is_a_dead_letter_and_not_a_heartbeat(spark, json_stream):
@@ -112,12 +116,30 @@ def test_a_heartbeat_counts_after_what_came_with_it(spark, json_stream):
     second micro-batch    2500 <- late, by the heartbeat of the first
     """
     first = [{"time": 3000}, {"time": 1500, "statement": "<urn:a> <urn:p> <urn:b> ."}, {"time": 2900}]
-    second = [{"time": 2500, "statement": "<urn:late> <urn:p> <urn:b> ."}, {"time": 2**63 - 1}]
+    second = [{"time": 2500, "statement": "<urn:late> <urn:p> <urn:b> ."}, {"time": FOREVER}]
     stream = json_stream("time long, statement string", first, second)
     rows, query = run(spark, answers(spark, EVERY_SECOND, {"urn:s": stream}), "heartbeats")
     assert closes(rows) == [(2000, "urn:a")]
     counted = [each["observedMetrics"]["ensue"] for each in query.recentProgress]
-    assert [(each.admitted, each.late, each.frontier) for each in counted] == [(1, 0, 3000), (1, 1, 2**63 - 1)]
+    assert [(each.admitted, each.late, each.frontier) for each in counted] == [
+        (1, 0, 3000),
+        (1, 1, 2**63 - 1),
+    ]
+
+
+def test_a_heartbeat_is_known_to_whoever_goes_on_from_the_truth():
+    store, letter = Memory(), "<urn:p>"
+    block = Piece("urn:s", 0, BLOCK, block_of([(1500, "<urn:a>", letter, "<urn:b>")]))
+    late = Piece("urn:s", 0, BLOCK, block_of([(2500, "<urn:a>", letter, "<urn:b>")]))
+    beats = [Piece("urn:s", at, HEARTBEAT, b"%d" % at) for at in (2000, 3000, 900)]
+    closed, frontiers = [], []
+    for pieces in ([block], beats, [late], [Piece("urn:s", 0, END, b"")]):
+        outcome = step("shard", pieces, store, partial(asking, seconds=2), Cache())
+        closed.append([(each.close, each.answers.truth) for each in outcome.results])
+        frontiers.append(outcome.counters["frontier"])
+    assert closed == [[], [(2000, True), (3000, True)], [], [(4000, True)]]
+    assert frontiers == [1499, 3000, 3000, FOREVER]
+    assert outcome.counters["late"] == 1
 
 
 def test_a_socket(spark):
@@ -172,10 +194,11 @@ def test_a_growing_directory_of_lines_or_ranges(spark, tmp_path):
     folder = tmp_path / "growing"
     folder.mkdir()
     (folder / "1.tsv").write_text("500\t<urn:a> <urn:p> <urn:b> .\n1500\t<urn:b> <urn:p> <urn:b> .\n")
-    query = "SELECT ?x ?y FROM STREAM <urn:s> [RANGE 1s STEP 1s] FROM STREAM <urn:t> [RANGE 1s STEP 1s] {?x ?p ?y}"
+    over = " ".join(f"FROM STREAM <{stream}> [RANGE 1s STEP 1s]" for stream in ("urn:s", "urn:t"))
     reader = spark.readStream.format("ensue").option("path", str(folder))
-    streams = {"urn:s": reader.option("rows", "lines").load(), "urn:t": reader.option("rows", "ranges").load()}
-    running = start(answers(spark, query, streams), "growing")
+    one, other = (reader.option("rows", rows).load() for rows in ("lines", "ranges"))
+    frame = answers(spark, f"SELECT ?x {over} {{ ?x <urn:p> ?y }}", {"urn:s": one, "urn:t": other})
+    running = start(frame, "growing")
     try:
         rows = wait_for(spark, "growing", lambda rows: rows)
         assert closes(rows) == [(1000, "urn:a")]

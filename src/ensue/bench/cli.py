@@ -31,6 +31,7 @@ def add_bench(subparsers: SubParsers) -> None:
     _add_kernel(names)
     _add_windows(names)
     _add_sharing(names)
+    _add_pipeline(names)
 
 
 def _add_isin(kinds: SubParsers) -> None:
@@ -171,6 +172,23 @@ def _add_sharing(names: SubParsers) -> None:
     _add_common(parser, _sharing)
 
 
+def _add_pipeline(names: SubParsers) -> None:
+    parser = names.add_parser("pipeline", help="throughput, state and latency of whole jobs on Spark")
+    parser.add_argument("--statements", type=_positive, metavar="N", help="of the file that is read")
+    parser.add_argument("--rate", type=_positive, metavar="R", help="statements a second, by their stamps")
+    parser.add_argument("--repeats", type=_positive, metavar="N")
+    parser.add_argument("--shards", type=_positive, metavar="N")
+    parser.add_argument("--cores", type=_positive, metavar="N", help="tasks at once (default: all cores)")
+    parser.add_argument("--batch-bytes", type=_positive, metavar="N", help="of a micro-batch, at most")
+    parser.add_argument("--windows", type=_positive, metavar="N", help="whose answers are timed")
+    parser.add_argument("--live-rate", type=_positive, metavar="R", help="statements a second, by the wall")
+    parser.add_argument("--overload-s", type=_positive, metavar="N", help="seconds of overload")
+    parser.add_argument(
+        "--parts", type=_names, metavar="A,B,...", help="throughput,state,latency by default; also overload"
+    )
+    _add_common(parser, _pipeline)
+
+
 def _add_common(parser: argparse.ArgumentParser, build: Callable[[argparse.Namespace], Experiment]) -> None:
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--json", metavar="FILE", help="the same figures as JSON")
@@ -226,6 +244,13 @@ def _sharing(args: argparse.Namespace) -> Experiment:
 
     names = "queries shortest longest observations answers steps sensors check_observations check_steps seed"
     return sharing.experiment(sharing.Options(**_given(args, names)))
+
+
+def _pipeline(args: argparse.Namespace) -> Experiment:
+    from ensue.bench import pipeline
+
+    names = "statements rate repeats shards cores batch_bytes windows live_rate overload_s parts"
+    return pipeline.experiment(pipeline.Options(**_given(args, names)))
 
 
 def _given(args: argparse.Namespace, names: str) -> dict[str, Any]:

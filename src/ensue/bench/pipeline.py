@@ -1,7 +1,7 @@
 """The whole pipeline on Spark: how many statements it takes in a second, and how long answers take.
 
 Timed files go through jobs of one Spark session: one only reads, decodes and counts, and what the others
-make of that is what their windows, rules, queries and state cost. Then the windows grow and the bytes of state
+make of that is what their windows, rules, queries and state cost. Then windows grow, and the bytes of state
 that are written must not; and a file grows at a steady rate while answers are timed from the close of
 their windows.
 """
@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ensue.bench import pipeline_latency, pipeline_state
+from ensue.bench import pipeline_latency, pipeline_overload, pipeline_state
 from ensue.bench.harness import Chart, Experiment, Result, Row, Table, progress, ratio
 from ensue.bench.pipeline_jobs import Ran, answer, pass_through, plan
 from ensue.bench.plant import Plant, query
@@ -24,6 +24,8 @@ from ensue.spark.session import embedded
 
 PASS_THROUGH, QUARTER, ALL = "pass-through", "a quarter matters", "all matter"
 PARTS = ("throughput", "state", "latency")
+LONGER = ("overload",)
+"""Parts that are done only if asked for: they take many minutes."""
 RANGE_S, STEP_S = 10, 5
 
 
@@ -42,6 +44,8 @@ class Options:
     """Windows whose answers are timed."""
     live_rate: int = 10_000
     """Statements a second while they are."""
+    overload_s: int = 120
+    """Seconds for which more comes than can be taken."""
     parts: Sequence[str] = PARTS
 
     @property
@@ -52,8 +56,9 @@ class Options:
 
 def experiment(options: Options) -> Experiment:
     """The experiment, ready to run."""
-    if unknown := set(options.parts) - set(PARTS):
-        raise UsageError(f"no part '{min(unknown)}'", hint=f"some of {', '.join(PARTS)}")
+    known = (*PARTS, *LONGER)
+    if unknown := set(options.parts) - set(known):
+        raise UsageError(f"no part '{min(unknown)}'", hint=f"some of {', '.join(known)}")
     parameters = asdict(options) | {"parts": ", ".join(options.parts)}
     return Experiment(
         "pipeline",
@@ -76,6 +81,9 @@ def measure(options: Options) -> Result:
             found += pipeline_state.measure(spark, folder, options.shards)
         if "latency" in options.parts:
             found += pipeline_latency.measure(spark, options.live_rate, options.windows, options.shards)
+        if "overload" in options.parts:
+            size, seconds = options.statements, options.overload_s
+            found += pipeline_overload.measure(spark, folder, size, seconds, options.shards)
     return found
 
 
@@ -140,6 +148,7 @@ def _row(name: str, found: Sequence[Ran], best: Ran, limit: float) -> Row:
         "min-max": f"{min(rates):,.0f}-{max(rates):,.0f}",
         "with its start": round(best.whole),
         "of pass-through": ratio(best.steady, limit),
+        "CPU us a statement": min(each.cpu_us for each in found),
         "micro-batches": len(best.seen),
         "statements of one": round(best.batch),
         "windows": best.windows,

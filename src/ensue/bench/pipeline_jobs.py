@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -14,10 +15,10 @@ from typing import Any
 import pyarrow as pa
 
 from ensue.bench.plant import REGIME, STREAM, Plant
+from ensue.bench.processes import taken
 from ensue.job import Job
 from ensue.knowledge import Sent
 from ensue.query.language import parse_query
-from ensue.query.output import Result
 from ensue.rules.load import load_rules
 from ensue.spark.plan import Plan, plan_of
 from ensue.spark.prepare import decoded_chunk
@@ -30,10 +31,13 @@ _COUNTED = "statements long"
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A micro-batch: seconds since the job was started, and the statements that had come by then."""
+    """A micro-batch: seconds since the job was started, the statements that had come by then, and what the
+    processor had done for them.
+    """
 
     seconds: float
     statements: int
+    cpu: float = 0.0
 
 
 @dataclass
@@ -48,7 +52,7 @@ class Ran:
 
     def note(self, statements: int) -> None:
         """A micro-batch is there."""
-        self.seen.append(Seen(perf_counter() - self.began, statements))
+        self.seen.append(Seen(perf_counter() - self.began, statements, taken().cpu))
 
     def take(self, batch: MicroBatch) -> None:
         """The same, for `Run`."""
@@ -78,10 +82,16 @@ class Ran:
         return (last.statements - first.statements) / passed if passed else self.whole
 
     @property
+    def cpu_us(self) -> float:
+        """Microseconds of the processor a statement, after the first micro-batch: neighbours count less."""
+        first, last = self.seen[0], self.seen[-1]
+        return 1e6 * (last.cpu - first.cpu) / max(1, last.statements - first.statements)
+
+    @property
     def batch(self) -> float:
         """Statements of a micro-batch, the median."""
         ends = [0, *(each.statements for each in self.seen)]
-        return median(after - before for before, after in zip(ends, ends[1:], strict=False) if after > before)
+        return median(after - before for before, after in pairwise(ends) if after > before)
 
 
 def plan(text: str, plant: Plant, shards: int) -> Plan:
@@ -101,15 +111,14 @@ def answer(
     return ran
 
 
-def follow(spark: Any, plan: Plan, file: Path, on_result: Callable[[Result, float], bool]) -> None:
-    """Answer a query over a file that grows, until `on_result` says that it is enough.
+def follow(spark: Any, plan: Plan, file: Path, on_batch: Callable[[MicroBatch, float], bool]) -> None:
+    """Answer a query over a file that grows, until `on_batch` says that it is enough.
 
-    It is told each result, and the wall's time in ms when it was there.
+    It is told each micro-batch, and the wall's time in ms when that was there.
     """
 
     def take(batch: MicroBatch) -> None:
-        now = time() * 1000
-        if any([on_result(result, now) for result in batch.results]):
+        if on_batch(batch, time() * 1000):
             run.stop()
 
     run = Run(spark, plan, Feed({STREAM: str(file)}, finite=False), take)

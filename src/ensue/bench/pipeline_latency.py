@@ -6,10 +6,7 @@ of a window is a time of the wall, too.
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import quantiles
 from tempfile import TemporaryDirectory
@@ -18,7 +15,8 @@ from typing import Any
 from ensue.bench.harness import Chart, Result, Row, Table, progress
 from ensue.bench.pipeline_jobs import follow, plan
 from ensue.bench.plant import Plant, query
-from ensue.query.output import Result as Answered
+from ensue.bench.plant_live import growing
+from ensue.spark.runner import MicroBatch
 
 RANGE_S, STEP_S = 10, 1
 WARM_UP = 20
@@ -39,30 +37,20 @@ def measure(spark: Any, rate: int, windows: int, shards: int) -> Result:
     return Result([Table(title, rows)], [chart])
 
 
-def latencies(spark: Any, rate: int, windows: int, shards: int, topic: int | None) -> list[float]:
-    """The ms that each window took."""
+def latencies(
+    spark: Any, rate: int, windows: int, shards: int, topic: int | None, *, warm_up: int = WARM_UP
+) -> list[float]:
+    """The ms that each window took, after some that are not counted."""
     found: list[float] = []
 
-    def on_result(result: Answered, now: float) -> bool:
-        found.append(now - result.close)
-        return len(found) >= WARM_UP + windows
+    def on_batch(batch: MicroBatch, now: float) -> bool:
+        found.extend(now - result.close for result in batch.results)
+        return len(found) >= warm_up + windows
 
     asked = plan(query("bench", RANGE_S, STEP_S, topic), Plant(), shards)
-    with TemporaryDirectory() as folder, growing(Path(folder) / "live.tsv", rate) as file:
-        follow(spark, asked, file, on_result)
-    return found[WARM_UP : WARM_UP + windows]
-
-
-@contextmanager
-def growing(file: Path, rate: int) -> Iterator[Path]:
-    """A file that another process writes to at a rate."""
-    file.touch()
-    writer = subprocess.Popen([sys.executable, "-m", "ensue.bench.plant_live", str(file), str(rate)])
-    try:
-        yield file
-    finally:
-        writer.terminate()
-        writer.wait()
+    with TemporaryDirectory() as folder, growing(Path(folder) / "live.tsv", rate) as live:
+        follow(spark, asked, live.file, on_batch)
+    return found[warm_up : warm_up + windows]
 
 
 def percentiles(found: Sequence[float]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Events of a plant as they happen: `python -m ensue.bench.plant_live FILE RATE [SECONDS]` appends them.
+"""Events of a plant as they happen: `python -m ensue.bench.plant_live FILE RATE SECONDS` appends them.
 
 Each statement has the time of the wall as its stamp. Texts are made once, and only the digits of their
 stamps are written anew, so that one process can write more than a pipeline can take.
@@ -6,8 +6,12 @@ stamps are written anew, so that one process can write more than a pipeline can 
 
 from __future__ import annotations
 
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from time import sleep, time
 from typing import IO
@@ -15,7 +19,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from ensue.bench.plant import EACH, Plant
+from ensue.bench.plant import Plant
 
 _TICK_S = 0.02
 _DIGITS = 13
@@ -24,10 +28,10 @@ _EVENTS = 1 << 17
 
 
 class Lines:
-    """The lines of some events over and over, each with a stamp that can be set.
+    r"""The lines of some events over and over, each with a stamp that can be set.
 
     >>> Lines(Plant(), events=1).stamped(1_700_000_000_000, 1)[:32]
-    b'1700000000000\\t<http://example.or'
+    b'1700000000000\t<http://example.or'
     """
 
     def __init__(self, plant: Plant, events: int = _EVENTS) -> None:
@@ -67,7 +71,32 @@ def write(
     return written
 
 
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A file, and the process that writes to it."""
+
+    file: Path
+    writer: subprocess.Popen[bytes]
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing will be added any more."""
+        return self.writer.poll() is not None
+
+
+@contextmanager
+def growing(file: Path, rate: float, seconds: float = inf) -> Iterator[Live]:
+    """A file that another process writes to at a rate, for some seconds or as long as it is needed."""
+    file.touch()
+    command = [sys.executable, "-m", "ensue.bench.plant_live", str(file), str(rate), str(seconds)]
+    writer = subprocess.Popen(command)
+    try:
+        yield Live(file, writer)
+    finally:
+        writer.terminate()
+        writer.wait()
+
+
 if __name__ == "__main__":
     with Path(sys.argv[1]).open("ab") as out:
-        limit = float(sys.argv[3]) if len(sys.argv) > 3 else float("inf")
-        write(out, Lines(Plant()), float(sys.argv[2]), limit)
+        write(out, Lines(Plant()), float(sys.argv[2]), float(sys.argv[3]))

@@ -9,11 +9,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ensue.badlines import DeadLetters
+from ensue.badlines import BadLine, DeadLetters
 from ensue.cli.job import job_of, streams_of
 from ensue.cli.letters import ShownLetters, StrictLetters
 from ensue.cli.output import Output
@@ -23,8 +24,8 @@ from ensue.progress import Progress
 from ensue.query.output import writer
 from ensue.query.output_writer import Writer
 from ensue.spark.card import Card, go_on
-from ensue.spark.ledger import Ledger, OnceFile, Written
-from ensue.spark.plan import plan_of
+from ensue.spark.ledger import Ledger, OnceFile, Written, alone
+from ensue.spark.plan import Plan, plan_of
 from ensue.spark.runner import Feed, MicroBatch, Run, java_is_gone
 from ensue.spark.session import embedded
 
@@ -44,15 +45,13 @@ def run_spark(args: argparse.Namespace) -> int:
     )
     if plan.one_shard_because is not None:
         progress.say(f"one shard: {plan.one_shard_because}")
-    checkpoint = None if args.checkpoint is None else Path(args.checkpoint)
-    if checkpoint is not None:
-        card = Card.of(job, shards=len(plan.keys), filtered=plan.relevance is not None)
-        for line in go_on(checkpoint, card):
-            progress.say(line)
+    checkpoint = _checkpoint(args, plan, progress)
     feed = Feed(streams, args.speed or 0, args.batch_bytes, finite=not args.follow)
     master = args.master or f"local[{args.cores or '*'},{_ATTEMPTS}]"
     try:
         with ExitStack() as stack:
+            if checkpoint is not None:
+                stack.enter_context(alone(checkpoint))
             sink = stack.enter_context(_Sink(args, Ledger(checkpoint), progress))
             spark = stack.enter_context(
                 embedded(cores=args.cores, shards=len(plan.keys), memory=args.memory, master=master)
@@ -66,6 +65,17 @@ def run_spark(args: argparse.Namespace) -> int:
         raise java_is_gone() from problem
     report(args, _COUNTED | sink.counters, time.perf_counter() - sink.started, progress)
     return _INTERRUPTED if stopped else 0
+
+
+def _checkpoint(args: argparse.Namespace, plan: Plan, progress: Progress) -> Path | None:
+    """The folder to go on from, if there is one and the job may."""
+    if args.checkpoint is None:
+        return None
+    checkpoint = Path(args.checkpoint)
+    card = Card.of(plan.job, shards=len(plan.keys), filtered=plan.relevance is not None)
+    for line in go_on(checkpoint, card):
+        progress.say(line)
+    return checkpoint
 
 
 _INTERRUPTED = 130
@@ -112,14 +122,14 @@ class _Sink:
         return self
 
     def __exit__(self, *problem: Any) -> None:
-        self._stack.close()
+        self._stack.__exit__(*problem)
 
     def take(self, batch: MicroBatch) -> None:
         """Write what a micro-batch gave, unless it was written before."""
         self.counters = batch.counters
         if batch.number > self._ledger.written.batch:
             for bad in batch.dead:
-                self._letters(bad)
+                self._letters(bad if self._args.dead_letters else _said_where(bad))
             for result in batch.results:
                 self._out.write(result)
                 self._queries.add(result.query)
@@ -157,6 +167,11 @@ class _Sink:
             f"lag {counted.get('lag_ms', 0) / 1000:.1f} s",
         ]
         self._progress.note(", ".join(parts))
+
+
+def _said_where(bad: BadLine) -> BadLine:
+    """For the user to read: lines are not counted here, as any task may begin in the middle of a file."""
+    return replace(bad, reason=f"{bad.reason}, in the line at byte {bad.offset}")
 
 
 def _is_plain(path: str) -> bool:

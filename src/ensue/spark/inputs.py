@@ -75,7 +75,8 @@ def sources_of(spark: SparkSession, streams: Mapping[str, Stream], plan: Plan) -
 
 def _replayed(spark: SparkSession, paths: Mapping[str, FilePath]) -> DataFrame:
     register(spark)
-    streams = json.dumps({iri: os.fspath(path) for iri, path in paths.items()})
+    # From here: Spark's own processes may be at home in another folder.
+    streams = json.dumps({iri: os.path.abspath(path) for iri, path in paths.items()})
     reader = spark.readStream.format("ensue").option("streams", streams).option("rows", "ranges")
     return reader.option("finite", "true").option("parts", spark.sparkContext.defaultParallelism).load()
 

@@ -11,14 +11,16 @@ the checkpoint, and no run from it would give each result once.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from ensue.errors import EnsueError, InputError, Place
+from ensue.errors import EnsueError, InputError, Place, UsageError
 
 NAME = "ensue-written.json"
 SPARK = "spark"
@@ -64,6 +66,22 @@ class Ledger:
                 raise _refused(str(self._path), problem) from problem
 
 
+@contextmanager
+def alone(checkpoint: Path) -> Iterator[None]:
+    """See that no other run has a checkpoint: both would write to it, and to the same files."""
+    folder = os.open(checkpoint, os.O_RDONLY)
+    try:
+        try:
+            # The system takes the lock back however the process ends.
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as problem:
+            hint = "wait until it ends, or stop it"
+            raise UsageError(f"another run has the checkpoint {checkpoint}", hint=hint) from problem
+        yield
+    finally:
+        os.close(folder)
+
+
 class OnceFile:
     """A file that grows by whole micro-batches: a sink for writers of results."""
 
@@ -87,7 +105,12 @@ class OnceFile:
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._out.close()
+        try:
+            self._out.close()
+        except OSError as refused:
+            # What could not be written before is tried again, and has been complained about.
+            if kind is None:
+                raise _refused(self._path, refused) from refused
 
     def write(self, text: str) -> None:
         """Take some text."""

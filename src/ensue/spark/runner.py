@@ -22,6 +22,7 @@ from ensue.badlines import BadLine
 from ensue.errors import EnsueError
 from ensue.model import FOREVER
 from ensue.query.output import Result
+from ensue.spark.ledger import SPARK
 from ensue.spark.pipeline import Source, stepped
 from ensue.spark.plan import Plan
 from ensue.spark.processor import ANSWERS, COUNTERS, LETTERS
@@ -104,7 +105,7 @@ class Run:
         lanes = {stream: self.plan.lane(stream) for stream in self.feed.streams}
         answers = stepped([Source(self._lines(), lanes)], [self.plan])
         writer = answers.writeStream.foreachBatch(self._take)
-        writer = writer.option("checkpointLocation", str(checkpoint / "spark"))
+        writer = writer.option("checkpointLocation", str(checkpoint / SPARK))
         if self.feed.finite and not self.feed.speed:
             writer = writer.trigger(availableNow=True)
         return writer.start()

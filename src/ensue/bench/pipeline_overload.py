@@ -1,0 +1,100 @@
+"""More comes than can be taken: memory must stay bounded, and the job must catch up once it is over.
+
+A file grows several times faster than the job takes it in, and then stops growing. And a file in which one
+node has most of the data: the job goes on, if slower, and the others are answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+from ensue.bench.harness import Chart, Result, Row, Table, progress, ratio
+from ensue.bench.pipeline_jobs import Ran, answer, follow, plan
+from ensue.bench.plant import Plant, query
+from ensue.bench.plant_live import growing
+from ensue.bench.processes import taken
+from ensue.spark.runner import MicroBatch
+
+RANGE_S, STEP_S = 10, 5
+TIMES = 5
+"""How many times as much comes as the job takes."""
+CROWD = 90
+"""The events of a hundred that are about one node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """After a micro-batch: seconds since the start, statements taken in, bytes of memory, and whether more
+    is still written.
+    """
+
+    seconds: float
+    statements: int
+    resident: int
+    loaded: bool
+
+
+def measure(spark: Any, folder: Path, statements: int, seconds: float, shards: int) -> Result:
+    """What a job takes by itself and with a crowd, and what happens when more comes."""
+    asked = plan(query("bench", RANGE_S, STEP_S), Plant(), shards)
+    even, crowded = (
+        answer(spark, asked, Plant(crowd=crowd).write(statements, folder), bytes_per_batch=None)
+        for crowd in (0, CROWD)
+    )
+    rate = TIMES * even.steady
+    progress(f"overload: {rate:,.0f} statements/s for {seconds:.0f} s")
+    return _crowd(even, crowded) + _overload(overload(spark, rate, seconds, shards), rate, seconds)
+
+
+def overload(spark: Any, rate: float, seconds: float, shards: int) -> list[Sample]:
+    """Let statements come at a rate for some seconds, and go on until all of them are taken in."""
+    found: list[Sample] = []
+    began = perf_counter()
+    asked = plan(query("bench", RANGE_S, STEP_S), Plant(), shards)
+    with TemporaryDirectory() as folder, growing(Path(folder) / "live.tsv", rate, seconds) as live:
+
+        def on_batch(batch: MicroBatch, now: float) -> bool:
+            came = batch.counters["admitted"] + batch.counters["late"]
+            over = live.over
+            found.append(Sample(perf_counter() - began, came, taken().resident, loaded=not over))
+            return over and came >= _lines(live.file)
+
+        follow(spark, asked, live.file, on_batch)
+    return found
+
+
+def _lines(file: Path) -> int:
+    with file.open("rb") as data:
+        return sum(piece.count(b"\n") for piece in iter(lambda: data.read(1 << 24), b""))
+
+
+def _crowd(even: Ran, crowded: Ran) -> Result:
+    rows: list[Row] = [
+        {"data": name, "statements/s": round(ran.steady), "windows": ran.windows, "answers": ran.answers}
+        for name, ran in (("even", even), (f"{CROWD}% about one node", crowded))
+    ]
+    note = f"with {CROWD}% about one node: {ratio(crowded.steady, even.steady)} times the rate without"
+    return Result([Table("one key with most of the data", rows)], notes=[note])
+
+
+def _overload(found: Sequence[Sample], rate: float, seconds: float) -> Result:
+    loaded = [sample for sample in found if sample.loaded] or found[:1]
+    half = loaded[len(loaded) // 2 :]
+    last = found[-1]
+    row: Row = {
+        "statements/s written": round(rate),
+        "taken while written": round(loaded[-1].statements / loaded[-1].seconds),
+        "MB halfway": half[0].resident / 1e6,
+        "MB at most": max(sample.resident for sample in found) / 1e6,
+        "MB at the end": last.resident / 1e6,
+        "s to catch up": last.seconds - seconds,
+        "statements in all": last.statements,
+    }
+    series = {"memory": [(sample.seconds, sample.resident / 1e6) for sample in found]}
+    chart = Chart("memory of driver, JVM and workers", "seconds", "MB", series)
+    return Result([Table(f"{TIMES} times as much as the job takes", [row])], [chart])

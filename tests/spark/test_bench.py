@@ -1,0 +1,37 @@
+"""`ensue bench pipeline` in little: real jobs, and what they must agree on."""
+
+from __future__ import annotations
+
+from ensue.bench.pipeline import Options, throughput
+from ensue.bench.pipeline_latency import latencies
+from ensue.bench.pipeline_overload import overload
+
+
+def test_jobs_read_all_and_answer(spark, tmp_path):
+    options = Options(statements=60_000, rate=3000, repeats=1, batch_bytes=2 << 20)
+    result = throughput(options, spark, tmp_path)
+    [table] = result.tables
+    limit, quarter, whole = table.rows
+    assert limit["of pass-through"] == 1
+    # 20 s of stream: four windows of the stream itself, and one that its end leaves open.
+    assert quarter["windows"] == whole["windows"] == 5
+    assert quarter["answers"] * 4 == whole["answers"] > 0
+    points = result.charts[0].series
+    assert all(series[-1][1] == 60_000 for series in points.values())
+    assert all(row["statements of one"] > 10_000 for row in table.rows)
+
+
+def test_latency_is_counted_from_the_close(spark):
+    found = latencies(spark, 300, 2, 2, 0, warm_up=1)
+    assert len(found) == 2
+    assert all(0 < ms < 60_000 for ms in found)
+
+
+def test_what_was_written_too_fast_is_caught_up_with(spark):
+    samples = overload(spark, 30_000, 3, 2)
+    # The writer stops at a tick before its time is up.
+    assert 50_000 < samples[-1].statements <= 90_000
+    assert not samples[-1].loaded
+    counts = [sample.statements for sample in samples]
+    assert counts == sorted(counts)
+    assert all(sample.resident > 100_000_000 for sample in samples)

@@ -1,0 +1,95 @@
+"""The job that `kill_soak.py` kills: queries that remember, rules with recursion, streams out of order."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+SECONDS = 240
+"""Seconds of stream time: with the soak's micro-batches, some two dozen of them."""
+DISORDER_MS = 1000
+
+QUERIES = {
+    "places": "SELECT ?x ?y FROM STREAM :moves [RANGE 4s STEP 2s] WHERE { ?x a :Thing ; :isIn ?y }",
+    "arrivals": """REGISTER ISTREAM :arrivals AS SELECT ?x ?y FROM NAMED WINDOW :w ON :moves
+        [RANGE PT6S STEP PT2S] WHERE { WINDOW :w { ?x a :Thing ; :isIn ?y } }""",
+    "crowds": """REGISTER QUERY crowds COMPUTE EVERY 3s AS SELECT ?y (COUNT(?x) AS ?n)
+        FROM STREAM :moves [RANGE 6s STEP 2s] WHERE { ?x :isIn ?y } GROUP BY ?y""",
+    "alarms": """REGISTER STREAM :alarms COMPUTED EVERY 2s AS CONSTRUCT { ?x a :Hot }
+        FROM STREAM :readings [RANGE 4s STEP 2s] WHERE { ?x :reads ?v FILTER(?v > 60) }""",
+    "seen": """REGISTER QUERY seen AS SELECT ?y (COUNT(?x) AS ?n) FROM STREAM :alarms [RANGE 8s STEP 4s]
+        FROM STREAM :moves [RANGE 8s STEP 4s] WHERE { ?x a :Hot ; :isIn ?y } GROUP BY ?y""",
+}
+BACKGROUND = (
+    "@prefix : <http://example.org/> . :house0 :isIn :town . :house1 :isIn :town . :town :isIn :land ."
+)
+BAD_LINES = ("no time here", "{}\t<urn:a> <urn:p> .", '{}\t"a" <urn:p> <urn:b> .', "{}\t")
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """The words of a job without those that say where its output goes."""
+
+    words: tuple[str, ...]
+
+
+def make_workload(folder: Path, seed: int, seconds: int = SECONDS, *, strays: float = 0.01) -> Workload:
+    """Write queries, rules, and streams with lines out of order, some of them bad.
+
+    `strays` is the share of lines that come later than is allowed: which windows such a line misses depends
+    on where micro-batches end.
+    """
+    random = Random(seed)
+    folder.mkdir(parents=True)
+    words: list[str] = []
+    for name, query in QUERIES.items():
+        (folder / f"{name}.rq").write_text(f"PREFIX : <http://example.org/>\n{query}\n")
+        words.append(str(folder / f"{name}.rq"))
+    (folder / "background.ttl").write_text(BACKGROUND)
+    moves = list(_disordered(_moves(random, seconds), random, strays))
+    (folder / "moves").mkdir()
+    half = len(moves) // 2
+    (folder / "moves" / "1.tsv").write_text("".join(moves[:half]))
+    (folder / "moves" / "2.tsv.gz").write_bytes(gzip.compress("".join(moves[half:]).encode()))
+    (folder / "readings.tsv").write_text("".join(_disordered(_readings(random, seconds), random, strays)))
+    words += ["--rules", "transitive-isin", "--background", str(folder / "background.ttl")]
+    for stream, path in (("moves", "moves"), ("readings", "readings.tsv")):
+        words += ["--stream", f"http://example.org/{stream}={folder / path}"]
+    return Workload((*words, "--disorder", str(DISORDER_MS)))
+
+
+def _moves(random: Random, seconds: int) -> Iterator[tuple[int, str]]:
+    for now in range(0, 1000 * seconds, 200):
+        thing = f":thing{random.randrange(12)}"
+        yield now, f"{thing} a :Thing"
+        yield now, f"{thing} :isIn :room{random.randrange(5)}"
+        if random.random() < 0.3:
+            yield now, f":room{random.randrange(5)} :isIn :house{random.randrange(2)}"
+
+
+def _readings(random: Random, seconds: int) -> Iterator[tuple[int, str]]:
+    for now in range(0, 1000 * seconds, 500):
+        yield now, f":thing{random.randrange(12)} :reads {random.randrange(100)}"
+
+
+def _disordered(statements: Iterator[tuple[int, str]], random: Random, strays: float) -> Iterator[str]:
+    """Lines in an order that is within what is allowed, but for strays; and some bad ones."""
+    moved = []
+    for now, statement in statements:
+        delay = random.randrange(DISORDER_MS if random.random() >= strays else 10 * DISORDER_MS)
+        moved.append((now + delay, f"{now}\t{_expanded(statement)} .\n"))
+        if random.random() < 0.01:
+            moved.append((now, random.choice(BAD_LINES).format(now) + "\n"))
+    return (line for _, line in sorted(moved))
+
+
+def _expanded(statement: str) -> str:
+    special = {"a": "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"}
+    integer = '"{}"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    return " ".join(
+        f"<http://example.org/{word[1:]}>" if word[0] == ":" else special.get(word) or integer.format(word)
+        for word in statement.split()
+    )
