@@ -11,10 +11,11 @@ import shutil
 import signal
 import threading
 import time
-from contextlib import nullcontext, redirect_stderr
+from contextlib import nullcontext, redirect_stderr, suppress
 from functools import partial
 from importlib import import_module
 from io import StringIO
+from pathlib import Path
 from random import Random, SystemRandom
 
 import pytest
@@ -28,6 +29,9 @@ from ensue.spark.runner import _translated
 
 SEED = int(os.environ.get("ENSUE_SEED", SystemRandom().randrange(1 << 30)))
 
+NEEDS_PROC = pytest.mark.skipif(
+    not os.path.isdir("/proc"), reason="this system has no /proc to find processes"
+)
 BLOWS = [
     ("all", "state"),
     ("java", "results"),
@@ -61,7 +65,7 @@ def letters(path):
     return sorted((each["file"], each["offset"], each["text"]) for each in found)
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc"), reason="this system does not show processes in /proc")
+@NEEDS_PROC
 def test_whatever_is_killed_nothing_is_lost_nothing_twice_nothing_different(killing, tmp_path):
     print(f"seed {SEED}")
     random = Random(SEED)
@@ -80,6 +84,28 @@ def test_whatever_is_killed_nothing_is_lost_nothing_twice_nothing_different(kill
         assert closes == sorted(closes), query
     assert letters(place.letters) == letters(calm.letters)
     assert len(letters(calm.letters)) > 10
+
+
+def starts_spark(pid):
+    with suppress(OSError):  # It may have gone.
+        words = Path("/proc", str(pid), "cmdline").read_bytes().split(b"\0")
+        return words[0].endswith(b"java") and b"org.apache.spark.deploy.SparkSubmit" in words
+    return False
+
+
+@NEEDS_PROC
+def test_ctrl_c_while_spark_starts_leaves_no_java_behind(killing, tmp_path):
+    child = killing.Child(killing.make_workload(tmp_path / "in", SEED), killing.Place(tmp_path / "out"))
+    try:
+        while not any(map(starts_spark, child.processes())):
+            assert child.process.poll() is None, child.said()
+        assert child.suffer("Ctrl-C", Random(SEED)) == 130
+        deadline = time.monotonic() + 60
+        while child.processes():
+            assert time.monotonic() < deadline, child.processes()
+            time.sleep(0.1)
+    finally:
+        child.kill("all", Random(SEED))
 
 
 # `ensue run`, in the session of all tests.

@@ -53,9 +53,10 @@ def run_spark(args: argparse.Namespace) -> int:
             if checkpoint is not None:
                 stack.enter_context(alone(checkpoint))
             sink = stack.enter_context(_Sink(args, Ledger(checkpoint), progress))
-            spark = stack.enter_context(
-                embedded(cores=args.cores, shards=len(plan.keys), memory=args.memory, master=master)
-            )
+            with _ctrl_c_waits(progress):
+                spark = stack.enter_context(
+                    embedded(cores=args.cores, shards=len(plan.keys), memory=args.memory, master=master)
+                )
             run = Run(spark, plan, feed, sink.take, checkpoint)
             with _stopped_by_ctrl_c(run, progress):
                 run.until_it_ends()
@@ -84,11 +85,29 @@ _ATTEMPTS = 4
 
 
 @contextmanager
+def _ctrl_c_waits(progress: Progress) -> Iterator[None]:
+    """Let Ctrl-C wait until Spark has started: a Java that nobody waits for any more would never end."""
+    asked = False
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        asked = True
+        progress.say("stopping as soon as Spark has started")
+
+    before = signal.signal(signal.SIGINT, remember)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if asked:
+        raise KeyboardInterrupt
+
+
+@contextmanager
 def _stopped_by_ctrl_c(run: Run, progress: Progress) -> Iterator[None]:
     """The first Ctrl-C lets the current micro-batch be the last one; the second does not wait for it."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        # Not to the one from before, which is Spark's and would first ask Java to cancel what it does.
         signal.signal(number, signal.default_int_handler)
         progress.say("stopping after this micro-batch; Ctrl-C again to stop at once")
         run.stop(asked=True)
