@@ -6,6 +6,7 @@ STAMP := $(VENV)/.installed
 TEST_WORKERS ?= 2
 SOAK_SECONDS ?= 300
 SOAK_STATEMENTS ?= 20000000
+SOAK_KILLS ?= 100
 
 .PHONY: help setup demo test lint format bench soak
 
@@ -15,7 +16,7 @@ help:
 	@echo "make test     all tests and the examples in the documentation"
 	@echo "make lint     ruff, mypy and the import lint"
 	@echo "make bench    the experiments; tables, JSON and plots in bench-results/"
-	@echo "make soak     all strategies for $(SOAK_SECONDS) s, then $(SOAK_STATEMENTS) statements through windows: memory stays flat"
+	@echo "make soak     all strategies for $(SOAK_SECONDS) s, then $(SOAK_STATEMENTS) statements through windows: memory stays flat; $(SOAK_KILLS) kills"
 
 setup: $(STAMP)
 
@@ -32,7 +33,7 @@ demo: setup
 	@$(BIN)/python examples/trains/demo.py
 
 test: setup
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup -m "not long"
 
 lint: setup
 	$(BIN)/ruff format --check .
@@ -55,3 +56,5 @@ bench: setup
 soak: setup
 	$(BIN)/python tools/soak.py --seconds $(SOAK_SECONDS)
 	$(BIN)/python -m ensue.bench.soak --statements $(SOAK_STATEMENTS)
+	$(BIN)/python -m pytest -m long tests/spark
+	$(BIN)/python tools/kill_soak.py --kills $(SOAK_KILLS)

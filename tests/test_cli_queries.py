@@ -168,7 +168,9 @@ def test_ctrl_c_keeps_what_was_written(job, tmp_path, heeding_interrupts):
     os.mkfifo(tmp_path / "live.tsv")
     words = [job[0], "--stream", f"{IRI}={tmp_path / 'live.tsv'}", "--output", str(tmp_path / "out.jsonl")]
     process = subprocess.Popen(
-        [sys.executable, "-m", "ensue", "run", "--engine", "local", *words], stderr=subprocess.PIPE, **heeding_interrupts
+        [sys.executable, "-m", "ensue", "run", "--engine", "local", *words],
+        stderr=subprocess.PIPE,
+        **heeding_interrupts,
     )
     with open(tmp_path / "live.tsv", "w") as stream:
         for second in range(40_000):  # More than is read at once.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from ensue.errors import InputError, Place
 from ensue.knowledge import Knowledge, Sent
 from ensue.query.language import parse_query
 from ensue.query.running import Accepts
@@ -14,6 +16,21 @@ from ensue.rules.tree import RuleSet
 from ensue.windows.frontier import Disorder
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
+
+
+def read_query(path: str) -> ContinuousQuery:
+    """The query in a file; without REGISTER it has the file's name."""
+    try:
+        text = Path(path).read_text("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        what, hint = "this is not UTF-8 text", "save the file as UTF-8"
+        raise InputError(what, place=Place(path), hint=hint) from problem
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise InputError(
+            f"cannot be read: {reason}", place=Place(path), hint="is the path right?"
+        ) from problem
+    return parse_query(text, path, Path(path).stem)
 
 
 @dataclass(frozen=True, slots=True)

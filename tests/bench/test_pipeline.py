@@ -137,8 +137,8 @@ def test_another_process_writes_until_it_is_not_needed(tmp_path):
 
 
 def test_rates_and_sizes_of_micro_batches():
-    ran = Ran(seen=[Seen(4.0, 100, 7.0), Seen(5.0, 400, 8.0), Seen(6.0, 900, 9.0), Seen(6.0, 900, 9.0)])
-    assert (ran.whole, ran.steady, ran.batch) == (150.0, 400.0, 300)
+    ran = Ran(seen=[Seen(4.0, 100, 7.0), Seen(5.0, 400, 8.0), Seen(6.0, 900, 9.0), Seen(8.0, 1000, 12.0)])
+    assert (ran.whole, ran.steady, ran.batch) == (125.0, 400.0, 200)
     assert ran.cpu_us == pytest.approx(2500)
 
 

@@ -24,6 +24,7 @@ def cluster(tmp_path, monkeypatch):
         yield cluster
 
 
+@pytest.mark.long
 def test_a_worker_is_killed_and_nobody_can_tell(cluster, tmp_path):
     words = [sys.executable, ROOT / "tests" / "spark" / "on_cluster.py", cluster.url, tmp_path, str(CASES)]
     with open(tmp_path / "driver.log", "wb") as log:

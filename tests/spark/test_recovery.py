@@ -65,6 +65,7 @@ def letters(path):
     return sorted((each["file"], each["offset"], each["text"]) for each in found)
 
 
+@pytest.mark.long
 @NEEDS_PROC
 def test_whatever_is_killed_nothing_is_lost_nothing_twice_nothing_different(killing, tmp_path):
     print(f"seed {SEED}")

@@ -72,20 +72,24 @@ class Ran:
 
     @property
     def steady(self) -> float:
-        """Statements a second after the first micro-batch, in which workers wake up.
+        """Statements a second without the first micro-batch, in which workers wake up, and the last, which
+        has what is left.
 
-        >>> Ran(seen=[Seen(2.0, 100), Seen(3.0, 300), Seen(4.0, 500)]).steady
+        >>> Ran(seen=[Seen(2.0, 100), Seen(3.0, 300), Seen(4.0, 310)]).steady
         200.0
         """
-        first, last = self.seen[0], self.seen[-1]
+        first, last = self._ends()
         passed = last.seconds - first.seconds
         return (last.statements - first.statements) / passed if passed else self.whole
 
     @property
     def cpu_us(self) -> float:
-        """Microseconds of the processor a statement, after the first micro-batch: neighbours count less."""
-        first, last = self.seen[0], self.seen[-1]
+        """Microseconds of the processor a statement, in the same micro-batches: neighbours count less."""
+        first, last = self._ends()
         return 1e6 * (last.cpu - first.cpu) / max(1, last.statements - first.statements)
+
+    def _ends(self) -> tuple[Seen, Seen]:
+        return self.seen[0], self.seen[-2 if len(self.seen) > 2 else -1]
 
     @property
     def batch(self) -> float:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from pathlib import Path
 
-from ensue.errors import InputError, Place, UsageError, did_you_mean
+from ensue.errors import UsageError, did_you_mean
 from ensue.graphs import Graphs
-from ensue.job import Job, Settings
+from ensue.job import Job, Settings, read_query
 from ensue.knowledge import InFiles
 from ensue.maintain import STRATEGIES
 from ensue.query.choose import EVALUATORS
-from ensue.query.language import parse_query
-from ensue.query.tree import ContinuousQuery
 from ensue.reasoner import Reasoner
 from ensue.rules.load import load_rules
 from ensue.windows.frontier import Disorder
@@ -62,21 +59,6 @@ def job_of(args: argparse.Namespace) -> Job:
 def reasoner_of(args: argparse.Namespace) -> Reasoner:
     """The reasoner that a command line describes, with its queries registered."""
     return job_of(args).reasoner()
-
-
-def read_query(path: str) -> ContinuousQuery:
-    """The query in a file; without REGISTER it has the file's name."""
-    try:
-        text = Path(path).read_text("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        what, hint = "this is not UTF-8 text", "save the file as UTF-8"
-        raise InputError(what, place=Place(path), hint=hint) from problem
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or problem
-        raise InputError(
-            f"cannot be read: {reason}", place=Place(path), hint="is the path right?"
-        ) from problem
-    return parse_query(text, path, Path(path).stem)
 
 
 def streams_of(args: argparse.Namespace, reasoner: Reasoner) -> dict[str, str]:

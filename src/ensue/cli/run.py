@@ -24,6 +24,7 @@ _ON_SPARK = (
     "keep_all",
     "batch_bytes",
     "master",
+    "conf",
 )
 """The options that only Spark has a use for."""
 

@@ -20,6 +20,7 @@ from ensue.cli.letters import ShownLetters, StrictLetters
 from ensue.cli.output import Output
 from ensue.cli.report import report
 from ensue.cli.run import kind_and_path
+from ensue.errors import UsageError
 from ensue.progress import Progress
 from ensue.query.output import writer
 from ensue.query.output_writer import Writer
@@ -47,7 +48,6 @@ def run_spark(args: argparse.Namespace) -> int:
         progress.say(f"one shard: {plan.one_shard_because}")
     checkpoint = _checkpoint(args, plan, progress)
     feed = Feed(streams, args.speed or 0, args.batch_bytes, finite=not args.follow)
-    master = args.master or f"local[{args.cores or '*'},{_ATTEMPTS}]"
     try:
         with ExitStack() as stack:
             if checkpoint is not None:
@@ -55,7 +55,13 @@ def run_spark(args: argparse.Namespace) -> int:
             sink = stack.enter_context(_Sink(args, Ledger(checkpoint), progress))
             with _ctrl_c_waits(progress):
                 spark = stack.enter_context(
-                    embedded(cores=args.cores, shards=len(plan.keys), memory=args.memory, master=master)
+                    embedded(
+                        cores=args.cores,
+                        shards=len(plan.keys),
+                        memory=args.memory,
+                        master=args.master,
+                        extra=_settings(args.conf),
+                    )
                 )
             run = Run(spark, plan, feed, sink.take, checkpoint)
             with _stopped_by_ctrl_c(run, progress):
@@ -80,8 +86,17 @@ def _checkpoint(args: argparse.Namespace, plan: Plan, progress: Progress) -> Pat
 
 
 _INTERRUPTED = 130
-_ATTEMPTS = 4
-"""How often a task is tried, as on a cluster: unless told, Spark within one process tries once."""
+
+
+def _settings(words: list[str] | None) -> dict[str, str]:
+    """Settings of Spark's own from the command line."""
+    found = {}
+    for word in words or ():
+        name, given, value = word.partition("=")
+        if not given or not name.startswith("spark."):
+            raise UsageError(f"--conf {word}", hint="write --conf spark.NAME=VALUE")
+        found[name] = value
+    return found
 
 
 @contextmanager

@@ -27,8 +27,8 @@ def facts_of(plain: Sequence[Any], encode: Encode) -> Columns:
     >>> plain_facts(facts_of(plain, d.encode_all), d.decode_all) == plain
     True
     """
-    *terms, stamps = plain
-    return Columns(*(np.array(encode(column), np.int32) for column in terms), np.array(stamps, np.int64))
+    s, p, o = (np.array(encode(column), np.int32) for column in plain[:3])
+    return Columns(s, p, o, np.array(plain[3], np.int64))
 
 
 def plain_rows(rows: Sequence[Arrival], decode: Decode) -> list[Any]:

@@ -14,11 +14,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from ensue.cli.job import read_query
 from ensue.errors import UsageError, did_you_mean
 from ensue.files import FilePath
 from ensue.graphs import Graphs
-from ensue.job import Job, Settings
+from ensue.job import Job, Settings, read_query
 from ensue.knowledge import InFiles
 from ensue.query.language import parse_query
 from ensue.query.tree import ContinuousQuery

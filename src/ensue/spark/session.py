@@ -19,6 +19,8 @@ ARROW_ROWS = 10_000
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
 _LOOPBACK = "127.0.0.1"
+_ATTEMPTS = 4
+"""How often a task is tried, as on a cluster: unless told, Spark within one process tries once."""
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 
 _ALWAYS = {
@@ -61,7 +63,7 @@ def settings(
     """What `session` sets, as data.
 
     >>> settings(cores=2, shards=4)["spark.master"], settings(shards=4)["spark.sql.shuffle.partitions"]
-    ('local[2]', '4')
+    ('local[2,4]', '4')
     """
     for name, number in (("cores", cores), ("shards", shards)):
         if number is not None and number < 1:
@@ -69,7 +71,7 @@ def settings(
     given = dict(extra or {})
     found = {
         "spark.app.name": app,
-        "spark.master": f"local[{cores or '*'}]",
+        "spark.master": f"local[{cores or '*'},{_ATTEMPTS}]",
         # A shard is a partition of the stateful stage, and that is the only shuffle there is.
         "spark.sql.shuffle.partitions": str(shards),
         **_ALWAYS,
