@@ -68,6 +68,7 @@ class Settings:
 class Job:
     """What is to be answered, and how.
 
+    >>> import pickle
     >>> query = parse_query("ASK FROM STREAM <urn:s> [RANGE 1s STEP 1s] { ?s ?p ?o }", "q.rq", "q")
     >>> job = Job.of([query], RuleSet("none", ()), Sent())
     >>> job.reasoner().streams, pickle.loads(pickle.dumps(job)) == job
