@@ -71,5 +71,5 @@ def test_the_railway_is_worth_the_question():
 def test_the_command_that_generate_prints_runs(tmp_path, capsys):
     assert main(["generate", "trains", "--seconds", "15", "-o", str(tmp_path / "t")]) == 0
     words = capsys.readouterr().out.splitlines()[-1].split()
-    assert main([*words[1:], "--output", "jsonl", "--quiet"]) == 0
+    assert main([*words[1:], "--engine", "local", "--output", "jsonl", "--quiet"]) == 0
     assert '"query": "LongRides"' in capsys.readouterr().out

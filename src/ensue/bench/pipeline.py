@@ -153,5 +153,5 @@ def _row(name: str, found: Sequence[Ran], best: Ran, limit: float) -> Row:
         "statements of one": round(best.batch),
         "windows": best.windows,
         "answers": best.answers,
-        "facts held": best.counters.get("facts"),
+        "facts held at most": best.facts,
     }

@@ -42,13 +42,13 @@ class Seen:
 
 @dataclass
 class Ran:
-    """A job that ran: its micro-batches, and the counters of the last one."""
+    """A job that ran: its micro-batches, what they gave, and the most facts that were held after one."""
 
     began: float = field(default_factory=perf_counter)
     seen: list[Seen] = field(default_factory=list)
     answers: int = 0
     windows: int = 0
-    counters: dict[str, Any] = field(default_factory=dict)
+    facts: int = 0
 
     def note(self, statements: int) -> None:
         """A micro-batch is there."""
@@ -57,7 +57,7 @@ class Ran:
     def take(self, batch: MicroBatch) -> None:
         """The same, for `Run`."""
         self.note(batch.counters["admitted"])
-        self.counters = batch.counters
+        self.facts = max(self.facts, batch.counters["facts"])
         self.windows += len(batch.results)
         self.answers += sum(len(result.answers.rows) for result in batch.results)
 

@@ -36,7 +36,7 @@ def measure(spark: Any, folder: Path, shards: int) -> Result:
             {
                 "range s": seconds,
                 "statements in the window": seconds * _RATE,
-                "facts held": ran.counters.get("facts"),
+                "facts held at most": ran.facts,
                 "statements of a micro-batch": round(ran.batch),
                 "bytes written": round(median(full)),
                 "min-max": f"{min(full):,}-{max(full):,}",
