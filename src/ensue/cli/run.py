@@ -49,6 +49,7 @@ def add_run(subparsers: SubParsers) -> None:
     add("--shards", metavar="N", type=int, help="over how many shards to spread the work (default 1)")
     add("--cores", metavar="N", type=int, help="how many tasks run at once (default: all cores)")
     add("--memory", metavar="SIZE", help="what Java may take, for example 2g")
+    add("--conf", metavar="NAME=VALUE", action="append", help="a setting of Spark's own")
     add("--master", metavar="URL", help="a cluster, for example spark://host:7077 (default: this process)")
     add(
         "--speed", metavar="X", type=float, help="replay X times as fast as the stamps say (default: at once)"
