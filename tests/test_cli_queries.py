@@ -114,7 +114,7 @@ def test_answers_can_say_until_when_they_hold(job, capsys):
         (["--background", "no-such-file.ttl"], 1, "no-such-file.ttl"),
         (["--disorder", "-1"], 2, "must be 0 or more"),
         (["--nth", "0"], 2, "must be 1 or more"),
-        (["--engine", "spark"], 2, "--engine local"),
+        (["--shards", "2"], 2, "--shards is for Spark"),
     ],
 )
 def test_what_is_wrong_with_a_command_line_is_said(job, capsys, change, code, message):
