@@ -52,6 +52,7 @@ bench: setup
 	$(BIN)/ensue bench coror --json bench-results/coror.json --plot bench-results/coror.png
 	$(BIN)/ensue bench windows --json bench-results/windows.json --plot bench-results/windows.png
 	$(BIN)/ensue bench sharing --json bench-results/sharing.json --plot bench-results/sharing.png
+	$(BIN)/ensue bench pipeline --json bench-results/pipeline.json --plot bench-results/pipeline.png
 
 soak: setup
 	$(BIN)/python tools/soak.py --seconds $(SOAK_SECONDS)
