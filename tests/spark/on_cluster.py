@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from spark.packed import run_packed
-from spark.test_equivalence import golden, is_right
+from spark.test_same_answers import golden, is_right
 
 from ensue.spark.session import session
 

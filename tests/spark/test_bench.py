@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ensue.bench.pipeline import Options, throughput
 from ensue.bench.pipeline_latency import latencies
 from ensue.bench.pipeline_overload import overload
 
 
+@pytest.mark.long
 def test_jobs_read_all_and_answer(spark, tmp_path):
     options = Options(statements=60_000, rate=3000, repeats=1, batch_bytes=2 << 20)
     result = throughput(options, spark, tmp_path)
@@ -27,6 +30,7 @@ def test_latency_is_counted_from_the_close(spark):
     assert all(0 < ms < 60_000 for ms in found)
 
 
+@pytest.mark.long
 def test_what_was_written_too_fast_is_caught_up_with(spark):
     samples = overload(spark, 30_000, 3, 2)
     # The writer stops at a tick before its time is up.
