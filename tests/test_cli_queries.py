@@ -11,6 +11,7 @@ import sys
 import time
 
 import pytest
+from marks import needs_full_device
 
 from ensue.cli import main
 
@@ -63,9 +64,8 @@ def test_an_output_that_nothing_can_write_is_a_usage_error(job, capsys):
     assert "is a SELECT" in capsys.readouterr().err
 
 
+@needs_full_device
 def test_a_full_disk_is_said_plainly(job, capsys):
-    if not os.path.exists("/dev/full"):
-        pytest.skip("this system has no /dev/full")
     link = job[0].replace("q.rq", "out.jsonl")
     os.symlink("/dev/full", link)
     assert main(["run", "--engine", "local", *job, "--output", link]) == 1

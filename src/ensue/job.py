@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ensue.errors import InputError, Place
+from ensue.errors import InputError, Place, UsageError, did_you_mean
 from ensue.knowledge import Knowledge, Sent
 from ensue.query.language import parse_query
 from ensue.query.running import Accepts
@@ -31,6 +31,24 @@ def read_query(path: str) -> ContinuousQuery:
             f"cannot be read: {reason}", place=Place(path), hint="is the path right?"
         ) from problem
     return parse_query(text, path, Path(path).stem)
+
+
+def check_streams(given: Iterable[str], wanted: Iterable[str], how: str) -> None:
+    """Whether every stream that queries read is given, and none besides; `how` says how to give one.
+
+    >>> check_streams(["urn:taxi"], ["urn:taxis"], "add {}")
+    Traceback (most recent call last):
+    ensue.errors.UsageError: nothing is given for the stream <urn:taxis> (hint: did you mean 'urn:taxi'?)
+    """
+    there, read = list(given), list(wanted)
+    for stream in read:
+        if stream not in there:
+            hint = did_you_mean(stream, there) or how.format(stream)
+            raise UsageError(f"nothing is given for the stream <{stream}>", hint=hint)
+    for stream in there:
+        if stream not in read:
+            hint = did_you_mean(stream, read) or f"streams of the queries: {', '.join(read)}"
+            raise UsageError(f"no query reads the stream <{stream}>", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

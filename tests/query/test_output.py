@@ -10,6 +10,7 @@ import os
 
 import pyoxigraph as ox
 import pytest
+from marks import needs_full_device
 
 from ensue.cli.output import Output
 from ensue.errors import EnsueError, UsageError
@@ -194,7 +195,7 @@ def test_an_unknown_format():
         writer("jsonnl", io.StringIO())
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full here")
+@needs_full_device
 def test_a_full_disk_is_an_error():
     with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)), open("/dev/full", "w") as full:
         writer("jsonl", full).write(Result("q", 0, 10, SELECT))

@@ -7,6 +7,7 @@ import os
 from dataclasses import replace
 
 import pytest
+from marks import needs_full_device
 
 from ensue.cli import main
 from ensue.errors import EnsueError, InputError, UsageError
@@ -237,7 +238,7 @@ def write_something(finish):
         finish(file)
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+@needs_full_device
 def test_a_full_disk(tmp_path):
     for finish in (OnceFile.sync, OnceFile.flush, lambda file: None):
         with pytest.raises(EnsueError, match="/dev/full: cannot be written: No space left on device"):

@@ -19,6 +19,7 @@ from pathlib import Path
 from random import Random, SystemRandom
 
 import pytest
+from marks import needs_full_device
 from pyspark.errors import StreamingQueryException
 
 from ensue.cli import main, run_spark
@@ -257,7 +258,7 @@ def case(in_one_session, tmp_path):
     return Case(tmp_path / "case")
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+@needs_full_device
 def test_an_output_that_cannot_be_written(case):
     os.symlink("/dev/full", case.output)
     code, said = case.run()

@@ -148,6 +148,7 @@ def test_what_is_written_is_proportional_to_what_came_not_to_the_window():
         before = store.written
         step("shard", [Piece("urn:s", number, BLOCK, block(rows))], store, reasoner, cache)
         written.append(store.written - before)
+    assert store.state["memories"] == {}, "ASK has nothing to remember"
     assert len(store.state["log"]) == 80, "a mark and a block for every step: the window holds all of them"
     assert max(written[5:]) < 1.1 * min(written[5:]), written
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from ensue.errors import UsageError, did_you_mean
+from ensue.errors import UsageError
 from ensue.graphs import Graphs
-from ensue.job import Job, Settings, read_query
+from ensue.job import Job, Settings, check_streams, read_query
 from ensue.knowledge import InFiles
 from ensue.maintain import STRATEGIES
 from ensue.query.choose import EVALUATORS
@@ -64,15 +64,7 @@ def reasoner_of(args: argparse.Namespace) -> Reasoner:
 def streams_of(args: argparse.Namespace, reasoner: Reasoner) -> dict[str, str]:
     """The path of each stream that the queries read; each must be given, and none besides."""
     given = pairs(args.stream, "--stream")
-    wanted = reasoner.streams
-    for stream in wanted:
-        if stream not in given:
-            hint = did_you_mean(stream, given) or f"add --stream {stream}=PATH"
-            raise UsageError(f"nothing is given for the stream <{stream}>", hint=hint)
-    for stream in given:
-        if stream not in wanted:
-            hint = did_you_mean(stream, wanted) or f"streams of the queries: {', '.join(wanted)}"
-            raise UsageError(f"no query reads the stream <{stream}>", hint=hint)
+    check_streams(given, reasoner.streams, "add --stream {}=PATH")
     return given
 
 

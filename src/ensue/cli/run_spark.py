@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from ensue.cli.output import Output
 from ensue.cli.report import report
 from ensue.cli.run import kind_and_path
 from ensue.errors import UsageError
+from ensue.model import FOREVER, NEVER
 from ensue.progress import Progress
 from ensue.query.output import writer
 from ensue.query.output_writer import Writer
@@ -109,11 +110,8 @@ def _ctrl_c_waits(progress: Progress) -> Iterator[None]:
         asked = True
         progress.say("stopping as soon as Spark has started")
 
-    before = signal.signal(signal.SIGINT, remember)
-    try:
+    with _on_ctrl_c(remember):
         yield
-    finally:
-        signal.signal(signal.SIGINT, before)
     if asked:
         raise KeyboardInterrupt
 
@@ -127,7 +125,13 @@ def _stopped_by_ctrl_c(run: Run, progress: Progress) -> Iterator[None]:
         progress.say("stopping after this micro-batch; Ctrl-C again to stop at once")
         run.stop(asked=True)
 
-    before = signal.signal(signal.SIGINT, stop)
+    with _on_ctrl_c(stop):
+        yield
+
+
+@contextmanager
+def _on_ctrl_c(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, handler)
     try:
         yield
     finally:
@@ -198,8 +202,10 @@ class _Sink:
             f"{counted.get('derivations', 0):,} derivations",
             f"{counted.get('late', 0):,} late",
             f"{counted.get('dead_letters', 0):,} dead letters",
-            f"lag {counted.get('lag_ms', 0) / 1000:.1f} s",
         ]
+        if self._args.follow and NEVER < (frontier := counted.get("frontier", NEVER)) < FOREVER:
+            # Of a live stream the stamps are the wall's; of a replayed one they tell nothing of the kind.
+            parts.append(f"lag {time.time() - frontier / 1000:.1f} s")
         self._progress.note(", ".join(parts))
 
 

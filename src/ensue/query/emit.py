@@ -32,7 +32,7 @@ class Emitter:
 
     def emit(self, answers: Answers) -> Answers:
         """What is given of these answers, which become the last ones."""
-        if self._relation is None or self._relation is Relation.RSTREAM:
+        if not self.remembers:
             return answers
         now = Counter(answers.rows)
         if self._relation is Relation.ISTREAM:
@@ -42,6 +42,11 @@ class Emitter:
             given = Answers(answers.form, answers.variables, left)
         self._last = now
         return given
+
+    @property
+    def remembers(self) -> bool:
+        """Whether what it gives depends on the evaluation before."""
+        return self._relation not in (None, Relation.RSTREAM)
 
     def reset(self) -> None:
         """Forget the last answers, as if there had been none."""

@@ -133,7 +133,9 @@ class RunningQuery:
 
     @property
     def version(self) -> list[Any]:
-        """Differs when `state` may."""
+        """Differs when `state` may; empty where there is nothing to remember."""
+        if self._in_step and not self.emitter.remembers:
+            return []
         return [self.evaluations, *sorted((name or "", *seen.window) for name, seen in self._seen.items())]
 
     def state(self) -> dict[str, Any]:

@@ -17,14 +17,14 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from ensue.errors import UsageError, did_you_mean
 from ensue.files import FilePath
 from ensue.graphs import Graphs
-from ensue.job import Job, Settings, read_query
+from ensue.job import Job, Settings, check_streams, read_query
 from ensue.knowledge import InFiles
 from ensue.query.language import parse_query
 from ensue.query.tree import ContinuousQuery
 from ensue.reasoner import rule_set
 from ensue.rules.tree import RuleSet
 from ensue.spark.answer_rows import DeadLetters, Layout, Terms, Unpack
-from ensue.spark.inputs import Stream, check_streams, sources_of
+from ensue.spark.inputs import Stream, sources_of
 from ensue.spark.pipeline import stepped
 from ensue.spark.plan import Plan, plan_of
 from ensue.spark.processor import ANSWERS, COUNTERS, LETTERS
@@ -101,7 +101,7 @@ def answers(
         until=until,
     )
     job = Job.of(asked, rule_set(rules), InFiles(tuple(files), Graphs(graphs, allow)), settings)
-    check_streams(streams, job.reasoner().streams)
+    check_streams(streams, job.reasoner().streams, 'add it: streams={{"{}": ...}}')
     layout = Layout.of(asked, terms=terms, until=until, empty=include_empty, dead_letters=dead_letters)
     plan = plan_of(job, shards=shards, keep_all=keep_all, fixed_schema=fixed_schema)
     _check_empty(layout, plan)

@@ -14,8 +14,6 @@ one. A row with a time and no statement is a heartbeat: see `heartbeats.py`.
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -29,11 +27,11 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from ensue.errors import UsageError, did_you_mean
+from ensue.errors import UsageError
 from ensue.files import FilePath
 from ensue.spark.pipeline import Source
 from ensue.spark.plan import Plan
-from ensue.spark.source import register
+from ensue.spark.source import replayed
 
 Stream = DataFrame | FilePath
 """A streaming DataFrame, or the path of a file or directory, which is read to its end."""
@@ -43,42 +41,16 @@ _RANGES = frozenset({"file", "number", "begin", "end", "scoped", "ended"})
 _WANTED = 'value; or time and statement; or time, s, p and o; or those of format("ensue") with rows=ranges'
 
 
-def check_streams(given: Iterable[str], wanted: Iterable[str]) -> None:
-    """Whether every stream that queries read is given, and none besides.
-
-    >>> check_streams(["urn:taxi"], ["urn:taxis"])
-    Traceback (most recent call last):
-    ensue.errors.UsageError: nothing is given for the stream <urn:taxis> (hint: did you mean 'urn:taxi'?)
-    """
-    there, read = list(given), list(wanted)
-    for stream in read:
-        if stream not in there:
-            hint = did_you_mean(stream, there) or f'add it: streams={{"{stream}": ...}}'
-            raise UsageError(f"nothing is given for the stream <{stream}>", hint=hint)
-    for stream in there:
-        if stream not in read:
-            hint = did_you_mean(stream, read) or f"streams of the queries: {', '.join(read)}"
-            raise UsageError(f"no query reads the stream <{stream}>", hint=hint)
-
-
 def sources_of(spark: SparkSession, streams: Mapping[str, Stream], plan: Plan) -> Iterator[Source]:
     """The sources of a plan's streams: one for all that are paths, one for each DataFrame."""
     paths = {iri: given for iri, given in streams.items() if not isinstance(given, DataFrame)}
     if paths:
-        yield Source(_replayed(spark, paths), {iri: plan.lane(iri) for iri in paths})
+        yield Source(replayed(spark, paths), {iri: plan.lane(iri) for iri in paths})
     for iri, given in streams.items():
         if isinstance(given, DataFrame):
             lane = plan.lane(iri)
             # Ranges may name the stream, lines never do.
             yield Source(rows_of(iri, given), {"": lane, iri: lane})
-
-
-def _replayed(spark: SparkSession, paths: Mapping[str, FilePath]) -> DataFrame:
-    register(spark)
-    # From here: Spark's own processes may be at home in another folder.
-    streams = json.dumps({iri: os.path.abspath(path) for iri, path in paths.items()})
-    reader = spark.readStream.format("ensue").option("streams", streams).option("rows", "ranges")
-    return reader.option("finite", "true").option("parts", spark.sparkContext.defaultParallelism).load()
 
 
 def rows_of(iri: str, frame: DataFrame) -> DataFrame:

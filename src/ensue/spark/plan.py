@@ -33,13 +33,10 @@ class Plan:
     def shards(self) -> Iterator[tuple[int, ShardOf]]:
         """The shards by their keys."""
         sent, count = SentJob.of(self.job), len(self.keys)
+        names = [query.name for query in self.job.queries]
         for shard, key in enumerate(self.keys):
-            accepts = {}
-            for query in self.job.queries if self.routing is not None else ():
-                accepted = self.routing.accepts(query.name, count, shard) if self.routing else None
-                if accepted is not None:
-                    accepts[query.name] = accepted
-            yield key, ShardOf(sent, accepts)
+            found = {name: self.routing.accepts(name, count, shard) for name in names} if self.routing else {}
+            yield key, ShardOf(sent, {name: each for name, each in found.items() if each is not None})
 
 
 def plan_of(job: Job, *, shards: int = 1, keep_all: bool = False, fixed_schema: bool = False) -> Plan:

@@ -122,8 +122,7 @@ class _Way:
         self.stream = lane.stream
         self._keys = lane.keys
         self._matcher = lane.relevance.matcher() if lane.relevance is not None else None
-        several = lane.routing is not None and len(lane.keys) > 1
-        self._router = lane.routing.router(len(lane.keys)) if several and lane.routing else None
+        self._router = lane.routing.router(len(lane.keys)) if lane.routing is not None else None
 
     def end(self, place: int) -> Iterator[_Row]:
         """The stream has ended: every shard must know."""
@@ -159,7 +158,7 @@ class _Way:
         if self._router is None:
             yield from (block for _ in self._keys)
             return
-        shards = self._router.route(block.terms.to_pylist(), block.s, block.p, block.o)
+        shards = self._router.route(Texts(block.terms), block.s, block.p, block.o)
         for shard in range(len(self._keys)):
             yield block.where((shards >> shard & 1).astype(bool))
 
@@ -168,5 +167,5 @@ def _schema_on_the_stream(block: Block, row: int, stream: str) -> InputError:
     s, p, o = (block.terms[int(column[row])].as_py() for column in (block.s, block.p, block.o))
     return InputError(
         f"schema on the stream <{stream}>: {s} {p} {o}, and statements were dropped that it may concern",
-        hint="put it into the background, or keep all statements in one shard: --keep-all --shards 1",
+        hint="put it into the background, or do without a fixed schema (--fixed-schema, fixed_schema)",
     )

@@ -27,11 +27,14 @@ from ensue.spark.pipeline import Source, stepped
 from ensue.spark.plan import Plan
 from ensue.spark.processor import ANSWERS, COUNTERS, LETTERS
 from ensue.spark.results import gathered
-from ensue.spark.source import register
+from ensue.spark.source import replayed
 
 _AGAIN = "if it has a checkpoint, the same command goes on from there"
 _SAID = re.compile(r"ensue\.errors\.(\w+): (.*)")
 """What a worker raised, in the text that Spark makes of it."""
+
+_PARTS = ("waiting", "terms", "answers", "dead_letters", "facts", "derivations", "probes")
+"""What each shard counts of its own."""
 
 _PATIENCE = 1
 """How often, in seconds, somebody looks whether the job is to be stopped."""
@@ -101,7 +104,6 @@ class Run:
             raise self._problem
 
     def _start(self, checkpoint: Path) -> StreamingQuery:
-        register(self.spark)
         lanes = {stream: self.plan.lane(stream) for stream in self.feed.streams}
         answers = stepped([Source(self._lines(), lanes)], [self.plan])
         writer = answers.writeStream.foreachBatch(self._take)
@@ -111,17 +113,9 @@ class Run:
         return writer.start()
 
     def _lines(self) -> DataFrame:
-        parallel = self.spark.sparkContext.defaultParallelism
-        options: dict[str, Any] = {
-            "streams": json.dumps(dict(self.feed.streams)),
-            "rows": "ranges",
-            "speed": self.feed.speed,
-            "finite": str(self.feed.finite).lower(),
-            "parts": parallel,
-        }
-        if self.feed.bytes_per_batch is not None:
-            options["bytesPerBatch"] = self.feed.bytes_per_batch
-        return self.spark.readStream.format("ensue").options(**options).load()
+        feed = self.feed
+        bound = {} if feed.bytes_per_batch is None else {"bytesPerBatch": feed.bytes_per_batch}
+        return replayed(self.spark, feed.streams, finite=feed.finite, speed=feed.speed, **bound)
 
     def _take(self, frame: DataFrame, number: int) -> None:
         """A micro-batch is there; Spark calls this in the driver."""
@@ -163,13 +157,16 @@ class Run:
 
 
 def together(counted: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The counters of all shards as those of one: each has heard of every statement."""
+    """The counters of all shards as those of one: each has heard of every statement, and does its part.
+
+    >>> together([{"admitted": 7, "answers": 1, "facts": 5}, {"admitted": 7, "answers": 2, "facts": 6}])
+    {'admitted': 7, 'answers': 3, 'facts': 11}
+    """
     shards = list(counted)
     if not shards:
         return {}
-    first = shards[0]
-    summed = {name: sum(each[name] for each in shards) for name in ("waiting", "terms", "answers")}
-    return {**first, **summed, "dead_letters": sum(each["dead_letters"] for each in shards)}
+    summed = {name: sum(each[name] for each in shards) for name in _PARTS if name in shards[0]}
+    return {**shards[0], **summed}
 
 
 def _bad_line(letter: dict[str, Any]) -> BadLine:

@@ -30,8 +30,8 @@ from ensue.spark.prepare import BLOCK, DEAD, END, HEARTBEAT
 _LOOK_SECONDS = 2.0
 """How often somebody looks how much is held."""
 
-MADE = "made"
-"""The kind of a block that a query constructed."""
+MADE, MARK = "made", "mark"
+"""The kinds of pieces that are in the log only: a block that a query constructed, and where a step began."""
 
 
 Make = Callable[[], Reasoner]
@@ -195,7 +195,7 @@ def _newest(batches: Mapping[str, Batch]) -> int:
 def _remember(shard: Shard, store: Store) -> None:
     """Write down what queries remember, where it has changed."""
     for query, (version, give) in shard.reasoner.memories().items():
-        if shard.versions.get(query) != version:
+        if shard.versions.get(query, []) != version:
             store.put_memory(query, json.dumps(give()).encode())
             shard.versions[query] = version
 
@@ -206,7 +206,7 @@ def _head(shard: Shard, token: str) -> bytes:
 
 
 def _marked(mark: Mark) -> Piece:
-    return Piece("", 0, "mark", json.dumps([mark.frontier, dict(mark.numbers)]).encode())
+    return Piece("", 0, MARK, json.dumps([mark.frontier, dict(mark.numbers)]).encode())
 
 
 def _rebuilt(saved: dict[str, Any], store: Store, make: Make) -> Shard:
@@ -225,7 +225,7 @@ def _rebuilt(saved: dict[str, Any], store: Store, make: Make) -> Shard:
 
 def _logged(number: int, pieces: list[Piece], shard: Shard) -> Logged:
     reasoner = shard.reasoner
-    frontier, numbers = next(json.loads(piece.payload) for piece in pieces if piece.kind == "mark")
+    frontier, numbers = next(json.loads(piece.payload) for piece in pieces if piece.kind == MARK)
     batches = _batches((piece for piece in pieces if piece.kind == BLOCK), reasoner)
     made = _batches((piece for piece in pieces if piece.kind == MADE), reasoner)
     mark = Mark(frontier, numbers)

@@ -30,17 +30,20 @@ counts (unzipped) bytes, or statements of a document.
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxBytes, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
 from ensue.errors import UsageError
+from ensue.files import FilePath
 from ensue.spark.replay import UNLIMITED, Pace, Planner, Positions, parts
 from ensue.spark.replay_walk import Position, Segment
 from ensue.spark.source_options import Options
@@ -54,6 +57,18 @@ _COLUMNS = {"lines": LINES, "chunks": CHUNKS, "ranges": RANGES}
 def register(spark: SparkSession) -> None:
     """Make `format("ensue")` known to a session."""
     spark.dataSource.register(ReplaySource)
+
+
+def replayed(
+    spark: SparkSession, paths: Mapping[str, FilePath], *, finite: bool = True, **more: Any
+) -> DataFrame:
+    """Streams in files, by their IRIs, as the pipeline reads them; `more` are other options of the source."""
+    register(spark)
+    # From here: Spark's own processes may be at home in another folder.
+    streams = json.dumps({iri: os.path.abspath(path) for iri, path in paths.items()})
+    reader = spark.readStream.format("ensue").option("streams", streams).option("rows", "ranges")
+    parts = spark.sparkContext.defaultParallelism
+    return reader.options(finite=str(finite).lower(), parts=parts, **more).load()
 
 
 class ReplaySource(DataSource):

@@ -353,14 +353,10 @@ class Buffer:
 
     def release(self, to: int) -> tuple[Times, Rows]:
         """Give out, and forget, everything up to and at `to`."""
-        times, rows = self._sorted()
+        times, rows = self.waiting()
         count = int(np.searchsorted(times, to, "right"))
         self._parts = [(times[count:], rows[count:])] if count < len(times) else []
         return times[:count], rows[:count]
-
-    def waiting(self) -> tuple[Times, Rows]:
-        """What it holds, in order."""
-        return self._sorted()
 
     @property
     def earliest(self) -> int | None:
@@ -375,7 +371,8 @@ class Buffer:
     def __len__(self) -> int:
         return sum(len(times) for times, _ in self._parts)
 
-    def _sorted(self) -> tuple[Times, Rows]:
+    def waiting(self) -> tuple[Times, Rows]:
+        """What it holds, in order."""
         if not self._parts:
             return np.empty(0, np.int64), np.empty(0, np.int32)
         columns = zip(*self._parts, strict=True)

@@ -1,0 +1,11 @@
+"""What a test needs of the system it runs on."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+needs_full_device = pytest.mark.skipif(
+    not os.path.exists("/dev/full"), reason="this system has no /dev/full, a disk that is always full"
+)
