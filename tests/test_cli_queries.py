@@ -115,6 +115,11 @@ def test_answers_can_say_until_when_they_hold(job, capsys):
         (["--disorder", "-1"], 2, "must be 0 or more"),
         (["--nth", "0"], 2, "must be 1 or more"),
         (["--shards", "2"], 2, "--shards is for Spark"),
+        (
+            ["--output", "x.jsonl", "--dead-letters", "./x.jsonl"],
+            2,
+            "--output and --dead-letters name the same",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_command_line_is_said(job, capsys, change, code, message):

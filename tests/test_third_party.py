@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from functools import cache
 
 import pytest
 
@@ -43,6 +44,7 @@ def from_rdflib(triples):
     """Statements of rdflib as canonical text."""
     from rdflib import Literal
 
+    @cache
     def text(node):
         if isinstance(node, Literal):
             # An rdflib IRI equals no plain string, so the datatype has to become one.
@@ -75,7 +77,8 @@ def test_owlrl_gives_the_same(lubm, tmp_path):
             pass
 
     (tmp_path / "lubm.nt").write_text("".join(lubm))
-    graph = rdflib.Graph().parse(tmp_path / "lubm.nt", format="nt")
+    # The store without contexts, which nobody asks for here: it takes a quarter less time.
+    graph = rdflib.Graph("SimpleMemory").parse(tmp_path / "lubm.nt", format="nt")
     stated = from_rdflib(graph)
     # The axiomatic statements of RDFS are not part of Jena's rules.
     owlrl.DeductiveClosure(WithoutLiteralValues, axiomatic_triples=False, datatype_axioms=False).expand(graph)

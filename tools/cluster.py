@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tarfile
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -44,21 +44,23 @@ class Cluster:
         self.url = f"spark://{HOST}:{self._port}"
         self.workers: list[subprocess.Popen[bytes]] = []
         self._wanted = workers
+        self._running = ExitStack()
 
     def __enter__(self) -> Cluster:
         use_java(find_java())
         words = ["--host", HOST, "--port", str(self._port), "--webui-port", "0"]
-        self._master = self._start("master", "org.apache.spark.deploy.master.Master", words)
-        self._wait_for("master", r"I have been elected leader|Starting Spark master")
-        for _ in range(self._wanted):
-            self.add_worker()
+        with self._running:  # If one does not start, what has started is stopped.
+            self._start("master", "org.apache.spark.deploy.master.Master", words)
+            self._wait_for("master", r"I have been elected leader|Starting Spark master")
+            for _ in range(self._wanted):
+                self.add_worker()
+            self._running = self._running.pop_all()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for process in (*self.workers, self._master):
-            stop_group(process)
+        self._running.close()
 
     def add_worker(self) -> subprocess.Popen[bytes]:
         """Start one more worker, and wait until the master knows it."""
@@ -81,13 +83,15 @@ class Cluster:
             "PYSPARK_PYTHON": sys.executable,
         }
         with open(self._folder / f"{name}.log", "wb") as log:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 [str(HOME / "bin" / "spark-class"), main, *words],
                 stdout=log,
                 stderr=log,
                 env=environment,
                 start_new_session=True,  # A group of its own, executors included, to be killed as one.
             )
+        self._running.callback(stop_group, process)
+        return process
 
     def _wait_for(self, name: str, said: str) -> None:
         log, deadline = self._folder / f"{name}.log", time.monotonic() + SECONDS

@@ -26,6 +26,19 @@ QUERIES = {
 BACKGROUND = (
     "@prefix : <http://example.org/> . :house0 :isIn :town . :house1 :isIn :town . :town :isIn :land ."
 )
+SPREAD_QUERIES = {
+    "movers": "SELECT ?x ?y FROM STREAM :moves [RANGE 4s STEP 2s] WHERE { ?x a :Mover ; :isIn ?y }",
+    "gone": """REGISTER DSTREAM :gone AS SELECT ?x ?y FROM NAMED WINDOW :w ON :moves
+        [RANGE PT6S STEP PT2S] WHERE { WINDOW :w { ?x a :Mover ; :near ?y } }""",
+    "busy": """REGISTER QUERY busy AS SELECT ?x (COUNT(?y) AS ?n)
+        FROM STREAM :moves [RANGE 6s STEP 2s] WHERE { ?x :near ?y } GROUP BY ?x""",
+    "hot": """SELECT ?x ?v FROM STREAM :readings [RANGE 4s STEP 2s] FROM STREAM :moves [RANGE 8s STEP 4s]
+        WHERE { ?x a :Mover ; :reads ?v FILTER(?v > 60) }""",
+}
+"""What is said of one thing in these rests on statements about that thing alone."""
+SPREAD_BACKGROUND = """
+    @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    :Thing rdfs:subClassOf :Mover . :isIn rdfs:subPropertyOf :near ."""
 BAD_LINES = ("no time here", "{}\t<urn:a> <urn:p> .", '{}\t"a" <urn:p> <urn:b> .', "{}\t")
 
 
@@ -33,10 +46,19 @@ BAD_LINES = ("no time here", "{}\t<urn:a> <urn:p> .", '{}\t"a" <urn:p> <urn:b> .
 class Workload:
     """The words of a job without those that say where its output goes."""
 
-    words: tuple[str, ...]
+    local_words: tuple[str, ...]
+    """Those that it can do without Spark."""
+    spread: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*self.local_words, *self.spread)
 
 
-def make_workload(folder: Path, seed: int, seconds: int = SECONDS, *, strays: float = 0.01) -> Workload:
+def make_workload(
+    folder: Path, seed: int, seconds: int = SECONDS, *, strays: float = 0.01, shards: int = 1
+) -> Workload:
     """Write queries, rules, and streams with lines out of order, some of them bad.
 
     `strays` is the share of lines that come later than is allowed: which windows such a line misses depends
@@ -44,21 +66,26 @@ def make_workload(folder: Path, seed: int, seconds: int = SECONDS, *, strays: fl
     """
     random = Random(seed)
     folder.mkdir(parents=True)
-    words: list[str] = []
-    for name, query in QUERIES.items():
+    words = ["--rules", "transitive-isin"]
+    spread: tuple[str, ...] = ()
+    queries, background = QUERIES, BACKGROUND
+    if shards > 1:
+        words, spread = ["--rules", "rdfs-jena"], ("--fixed-schema", "--shards", str(shards))
+        queries, background = SPREAD_QUERIES, SPREAD_BACKGROUND
+    for name, query in queries.items():
         (folder / f"{name}.rq").write_text(f"PREFIX : <http://example.org/>\n{query}\n")
         words.append(str(folder / f"{name}.rq"))
-    (folder / "background.ttl").write_text(BACKGROUND)
+    (folder / "background.ttl").write_text(background)
     moves = list(_disordered(_moves(random, seconds), random, strays))
     (folder / "moves").mkdir()
     half = len(moves) // 2
     (folder / "moves" / "1.tsv").write_text("".join(moves[:half]))
     (folder / "moves" / "2.tsv.gz").write_bytes(gzip.compress("".join(moves[half:]).encode()))
     (folder / "readings.tsv").write_text("".join(_disordered(_readings(random, seconds), random, strays)))
-    words += ["--rules", "transitive-isin", "--background", str(folder / "background.ttl")]
+    words += ["--background", str(folder / "background.ttl")]
     for stream, path in (("moves", "moves"), ("readings", "readings.tsv")):
         words += ["--stream", f"http://example.org/{stream}={folder / path}"]
-    return Workload((*words, "--disorder", str(DISORDER_MS)))
+    return Workload((*words, "--disorder", str(DISORDER_MS)), spread)
 
 
 def _moves(random: Random, seconds: int) -> Iterator[tuple[int, str]]:

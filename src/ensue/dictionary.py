@@ -163,7 +163,8 @@ class Dictionary:
         """Free every term that is neither pinned nor in one of the columns `used`; say how many."""
         keep = set(self._pinned)
         for column in used:
-            keep.update(column)
+            # Of an array's own kind of integers a set would be slow to make.
+            keep.update(column.tolist() if hasattr(column, "tolist") else column)
         for number in list(keep):
             self._keep_mint_arguments(number, keep)
         kinds = self.kinds

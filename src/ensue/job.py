@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from ensue.errors import InputError, Place, UsageError, did_you_mean
 from ensue.knowledge import Knowledge, Sent
@@ -12,10 +13,13 @@ from ensue.query.language import parse_query
 from ensue.query.running import Accepts
 from ensue.query.tree import ContinuousQuery
 from ensue.reasoner import Reasoner
+from ensue.resumable import Resumable
 from ensue.rules.tree import RuleSet
 from ensue.windows.frontier import Disorder
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
+
+R = TypeVar("R", bound=Reasoner)
 
 
 def read_query(path: str) -> ContinuousQuery:
@@ -116,10 +120,17 @@ class Job:
         """The queries."""
         return [query.parse() for query in self.queries]
 
-    def reasoner(self, accepts: Mapping[str, Accepts] | None = None) -> Reasoner:
-        """A reasoner that does the job, with its queries registered; `accepts` are by their names."""
+    def reasoner(self) -> Reasoner:
+        """A reasoner that does the job, with its queries registered."""
+        return self._registered(Reasoner, {})
+
+    def resumable(self, accepts: Mapping[str, Accepts] | None = None) -> Resumable:
+        """The same, step by step; `accepts` are by the names of queries."""
+        return self._registered(Resumable, accepts or {})
+
+    def _registered(self, kind: type[R], accepts: Mapping[str, Accepts]) -> R:
         settings = self.settings
-        made = Reasoner(
+        made = kind(
             self.rules,
             self.knowledge,
             settings.strategy,
@@ -131,5 +142,5 @@ class Job:
             until=settings.until,
         )
         for query in self.parsed():
-            made.register(query, accepts=(accepts or {}).get(query.name))
+            made.register(query, accepts=accepts.get(query.name))
         return made

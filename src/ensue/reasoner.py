@@ -9,7 +9,7 @@ close there, evaluate the queries that are due, and forget what no window will h
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from os import PathLike
 from typing import Any, NamedTuple
@@ -22,12 +22,11 @@ from ensue.knowledge import InFiles, Knowledge
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER
 from ensue.query.admission import Admission
 from ensue.query.algebra import uses_timestamps
-from ensue.query.arrivals import Arrivals, Batch
+from ensue.query.arrivals import Arrivals
 from ensue.query.background import Background
 from ensue.query.choose import choose_evaluator
 from ensue.query.intake import Act, Intake, Statement
 from ensue.query.language import parse_query
-from ensue.query.log import Logged, Mark, first_needed
 from ensue.query.output import Result
 from ensue.query.running import Accepts, RunningQuery, Sources
 from ensue.query.scopes import find_scopes
@@ -67,6 +66,8 @@ class Reasoner:
     where -5000 5000 [('<urn:station>',), ('<urn:train>',)]
     """
 
+    _make_dictionary: type[Dictionary] = Dictionary
+
     def __init__(
         self,
         rules: str | FilePath | RuleSet | Iterable[str | FilePath] = (),
@@ -92,7 +93,7 @@ class Reasoner:
         when each answer will leave if nothing more arrives, where that can be told. `clock` says what
         time it is, in ms: for streams that may be idle, and for statements without a time.
         """
-        self.dictionary = Dictionary()
+        self.dictionary = self._make_dictionary()
         self.strategy = "expiration" if strategy == "auto" else strategy
         self._evaluator = evaluator
         if isinstance(background, Iterable):
@@ -322,80 +323,6 @@ class Reasoner:
                 for running in self._timeline.queries:
                     used += running.used_terms()
                 self.dictionary.sweep(used)
-
-    # -- step by step, and going on from a checkpoint ----------------------------------------------
-
-    def step(
-        self,
-        batches: Mapping[str, Batch],
-        ended: Iterable[str] = (),
-        heartbeats: Mapping[str, int] | None = None,
-    ) -> list[Result]:
-        """Take in what came at once, as a micro-batch brings it, and give the results that are due.
-
-        All of it is judged by the frontier as it was before, whatever the heartbeats of the streams say.
-        `ended` are streams that have ended.
-        """
-        with self._sources.stages.of("feed"):
-            self._intake.put_together(batches, self._windows_over, self._timeline.arrive)
-        for stream, time in (heartbeats or {}).items():
-            self._intake.heartbeat(stream, time)
-        for stream in ended:
-            self._intake.end(stream)
-            self._timeline.end(stream)
-        return list(self._results())
-
-    def mark(self) -> Mark:
-        """How far it has come: kept with each batch of a log of steps, for `resume`."""
-        return Mark(self._intake.time, self._timeline.numbers)
-
-    def horizons(self) -> dict[str, tuple[int, int]]:
-        """For each stream the time and the number at or below which nothing matters any more."""
-        return {stream: self._timeline.horizon(stream) for stream in self._streams}
-
-    def take_made(self) -> dict[str, Arrivals]:
-        """What queries have constructed for others to read since the last call; from the first call on."""
-        return self._timeline.take_made()
-
-    def state(self) -> dict[str, Any]:
-        """Everything but what is held of the streams and what queries remember, as plain data."""
-        return {
-            "intake": self._intake.state(),
-            "timeline": self._timeline.state(),
-            "horizons": self.horizons(),
-            "answers": self.answers,
-        }
-
-    def memories(self) -> dict[str, tuple[list[Any], Callable[[], dict[str, Any]]]]:
-        """What each query remembers: its version, and a function that gives it as plain data."""
-        return {each.name: (each.version, each.state) for each in self._timeline.queries}
-
-    def resume(
-        self, state: Mapping[str, Any], memories: Mapping[str, Mapping[str, Any]], log: Sequence[Logged]
-    ) -> None:
-        """Go on where another reasoner with the same queries was, before anything has come.
-
-        `log` are its steps in order, the last ones at least: those that are needed are found out by
-        the horizons. What was admitted is let in again, in the same order, and nothing is evaluated.
-        """
-        timeline, intake = state["timeline"], state["intake"]
-        marks = [*(step.mark for step in log), Mark(intake["frontier"]["time"], timeline["numbers"])]
-        first = first_needed(marks, state["horizons"])
-        self._timeline.start_again(timeline, marks[first].numbers)
-        for number, (step, after) in enumerate(zip(log, marks[1:], strict=True)):
-            self._intake.put_again(step.batches, self._windows_over, step.mark.frontier)
-            for stream, _, arrivals in self._intake.release(after.frontier):
-                if number >= first:
-                    self._timeline.admit_again(stream, arrivals, step.mark.frontier)
-            if number >= first:
-                for stream, arrivals in step.made.items():
-                    self._timeline.admit_again(stream, arrivals, step.mark.frontier)
-        self._timeline.resume(timeline)
-        self._intake.resume(intake)
-        self.answers = state["answers"]
-        for running in self._timeline.queries:
-            if running.name in memories:
-                running.resume(memories[running.name])
 
     # -- what it does ------------------------------------------------------------------------------
 

@@ -20,6 +20,8 @@ class Mutation:
     """Under ensue/maintain."""
     original: str
     replacement: str
+    case: int = 1
+    """One that shows it, to be tried first: the search for one takes long where few do."""
 
     def plant(self, package: Path) -> None:
         """Change a copy of the package."""
@@ -119,6 +121,7 @@ KERNEL = (
         "kernel/join.py",
         "not (action == PUT and rows[row, FLAGS] & FRESH)",
         "not (action == PUT and rows[row, FLAGS] & QUEUED)",
+        case=45,
     ),
     Mutation(
         "off by one: the pane of the threshold itself stays",
@@ -140,6 +143,7 @@ KERNEL = (
         "kernel/engine.py",
         "join.rederive(self._book, self._plans, at)), len(suspects))",
         "join.rederive(self._book, self._plans, at)), 0)",
+        case=13,
     ),
     Mutation(
         "overdeletion passes over partners older than the fact that falls",
@@ -154,6 +158,7 @@ KERNEL = (
         "kernel/join.py",
         "if context != 0 and not steps[step, CUT] and",
         "if context != 0 and",
+        case=100,
     ),
     Mutation(
         "a join that found something in its context forgets the background",
@@ -182,6 +187,7 @@ KERNEL = (
         "kernel/epsilon.py",
         "return PUT_CLOSED if others",
         "return PUT_ALONE if others",
+        case=5,
     ),
     Mutation(
         "an index that is asked for late lacks the facts that were there before",
@@ -196,6 +202,7 @@ KERNEL = (
         "kernel/echoes.py",
         "for case in range(1, 1 << len(pairs)):",
         "for case in range((1 << len(pairs)) - 1, 1 << len(pairs)):",
+        case=7,
     ),
     Mutation(
         "what relates a thing to itself matches no premise",
@@ -203,6 +210,7 @@ KERNEL = (
         "kernel/facts.py",
         "and not (alphas[i, DISTINCT] and s == o)",
         "and not s == o",
+        case=41,
     ),
     Mutation(
         "a plan is tried for the objects that the background allows, whatever the stream brings",
@@ -210,6 +218,7 @@ KERNEL = (
         "kernel/active.py",
         "                store.assumed[step[ALPHA]] = 1\n",
         "                pass\n",
+        case=95,
     ),
     Mutation(
         "what has become background is reported as lost",
@@ -217,6 +226,7 @@ KERNEL = (
         "kernel/maintainer.py",
         "if (BACKGROUND, *fact[1:]) not in ground}",
         "}",
+        case=11,
     ),
 )
 
@@ -227,6 +237,7 @@ OTHERS = (
         "dred.py",
         "np.where(until == NEVER, NEVER, _HOLDS)",
         "np.full(len(until), NEVER)",
+        case=13,
     ),
     Mutation(
         "off by one: a copy with the stamp of the threshold does not leave",
@@ -241,6 +252,7 @@ OTHERS = (
         "log.py",
         "max(copies, key=lambda copy: copy[0])",
         "min(copies, key=lambda copy: copy[0])",
+        case=8,
     ),
     Mutation(
         "min for max: a fact is stated until its oldest copy goes",

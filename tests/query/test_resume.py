@@ -14,6 +14,7 @@ from query.equivalence.replay import Engine, bag
 
 from ensue.query.arrivals import Batch
 from ensue.query.log import Logged, Mark, first_kept
+from ensue.resumable import Resumable
 from ensue.windows.report import Report
 
 SEED = int(os.environ.get("ENSUE_SEED", "1"))
@@ -30,7 +31,7 @@ class Run:
         self.reasoner.take_made()
 
     def _new(self):
-        engine = Engine(self.case, self.strategy, "compiled", self.folder)
+        engine = Engine(self.case, self.strategy, "compiled", self.folder, Resumable)
         for action in self.case.actions:
             if isinstance(action, Register):
                 report = Report(("close", "change", "content")[self.case.seed % 3])

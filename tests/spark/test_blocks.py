@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ensue.dictionary import Dictionary
+from ensue.maintain.kernel.flatdictionary import FlatDictionary
 from ensue.model import FOREVER, NEVER
+from ensue.plan.router import shard_of
 from ensue.spark.blocks import Block, Texts
 
 terms = st.sampled_from(["<urn:a>", "<urn:b>", "<urn:c>", '"é"@fr', '""', "_:x", '"\U0001f600"'])
@@ -68,7 +69,7 @@ def test_joined_and_ordered(one, two):
 
 @given(rows)
 def test_into_a_dictionary_and_back(rows):
-    dictionary = Dictionary()
+    dictionary = FlatDictionary()
     arrivals = block_of(rows).batch(dictionary).arrivals
     assert rows_of(written(Block.of_arrivals(arrivals, dictionary))) == rows
 
@@ -96,3 +97,11 @@ def test_a_block_takes_few_bytes_for_a_statement():
 def test_texts_are_made_one_by_one():
     texts = Texts(pa.array(["<urn:a>", "<urn:b>"]))
     assert (len(texts), texts[1], list(texts)) == (2, "<urn:b>", ["<urn:a>", "<urn:b>"])
+
+
+def test_owners_are_the_same_found_one_by_one_or_together():
+    terms = [f'"{"ü🚆"[: number % 3]}{number}"' for number in range(200)]
+    texts = Texts(pa.array(["<urn:before>", *terms, "<urn:after>"]).slice(1, 200))
+    owners = texts.checksums(np.arange(0, 200, 3)) % 7
+    assert owners.tolist() == [shard_of(term, 7) for term in terms[::3]]
+    assert Texts(pa.array([], pa.string())).checksums(np.array([], np.int64)).tolist() == []

@@ -27,10 +27,11 @@ def cluster(tmp_path, monkeypatch):
 @pytest.mark.long
 def test_a_worker_is_killed_and_nobody_can_tell(cluster, tmp_path):
     words = [sys.executable, ROOT / "tests" / "spark" / "on_cluster.py", cluster.url, tmp_path, str(CASES)]
-    with open(tmp_path / "driver.log", "wb") as log:
-        driver = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=log, text=True, env=os.environ)
-        assert driver.stdout is not None
-        said = []
+    said = []
+    with (
+        open(tmp_path / "driver.log", "wb") as log,
+        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=log, text=True, env=os.environ) as driver,
+    ):
         for line in driver.stdout:
             said.append(line.strip())
             if said == ["micro-batch 0", "micro-batch 1"]:

@@ -18,8 +18,8 @@ from ensue.errors import UsageError
 from ensue.model import FOREVER
 from ensue.spark import answers
 from ensue.spark.inputs import rows_of
-from ensue.spark.prepare import BLOCK, END, HEARTBEAT
-from ensue.spark.shard import Cache, Piece, step
+from ensue.spark.pieces import BLOCK, END, HEARTBEAT, Piece
+from ensue.spark.shard import Cache, step
 from ensue.spark.source import register
 
 EVERY_SECOND = "SELECT ?x FROM STREAM <urn:s> [RANGE 1s STEP 1s] WHERE { ?x <urn:p> ?y }"

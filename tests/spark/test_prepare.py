@@ -14,8 +14,9 @@ from ensue.query.language import parse_query
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
 from ensue.spark.blocks import Block
+from ensue.spark.pieces import BLOCK, DEAD, END
 from ensue.spark.plan import plan_of
-from ensue.spark.prepare import BLOCK, DEAD, END, Prepare
+from ensue.spark.prepare import Prepare
 from ensue.terms import RDFS
 
 STREAM = "urn:s"

@@ -16,11 +16,13 @@ from functools import partial
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
+from queue import Queue
 from random import Random, SystemRandom
 
 import pytest
 from marks import needs_full_device
 from pyspark.errors import StreamingQueryException
+from pyspark.sql.streaming import StreamingQueryListener
 
 from ensue.cli import main, run_spark
 from ensue.errors import EnsueError, InputError, UsageError
@@ -33,9 +35,9 @@ SEED = int(os.environ.get("ENSUE_SEED", SystemRandom().randrange(1 << 30)))
 NEEDS_PROC = pytest.mark.skipif(
     not os.path.isdir("/proc"), reason="this system has no /proc to find processes"
 )
+KILLS = [("all", "state"), ("driver", "start"), ("task", "state"), ("java", "results"), ("task", "ledger")]
 BLOWS = [
-    ("all", "state"),
-    ("java", "results"),
+    ("java", "state"),
     ("Ctrl-C", "state"),
     ("worker", "ledger"),
     ("driver", "state"),
@@ -66,18 +68,20 @@ def letters(path):
     return sorted((each["file"], each["offset"], each["text"]) for each in found)
 
 
-@pytest.mark.long
+@pytest.mark.parametrize(
+    ("blows", "shards"), [(KILLS, 1), pytest.param(BLOWS, 2, marks=pytest.mark.long)], ids=["kills", "blows"]
+)
 @NEEDS_PROC
-def test_whatever_is_killed_nothing_is_lost_nothing_twice_nothing_different(killing, tmp_path):
+def test_whatever_is_killed_nothing_is_lost_nothing_twice_nothing_different(killing, tmp_path, blows, shards):
     print(f"seed {SEED}")
     random = Random(SEED)
-    workload = killing.make_workload(tmp_path / "in", SEED, strays=0)
+    workload = killing.make_workload(tmp_path / "in", SEED, strays=0, shards=shards)
     calm, place = killing.Place(tmp_path / "calm"), killing.Place(tmp_path / "killed")
     calm.folder.mkdir()
     files = ["--output", str(calm.output), "--dead-letters", str(calm.letters)]
-    assert main(["run", *workload.words, *files, "--engine", "local"]) == 0
+    assert main(["run", *workload.local_words, *files, "--engine", "local"]) == 0
 
-    assert killing.endure(partial(killing.Child, workload, place), BLOWS, random) == len(BLOWS)
+    assert killing.endure(partial(killing.Child, workload, place), blows, random) == len(blows)
 
     expected, found = evaluations(calm.output), evaluations(place.output)
     assert killing.difference(*(sorted(map(json.dumps, each)) for each in (expected, found))) is None
@@ -166,13 +170,36 @@ def in_one_session(spark):
         yield
 
 
+class Ends(StreamingQueryListener):
+    """Listens to how streaming queries end: with what failure, or None."""
+
+    def __init__(self):
+        self.failures = Queue()
+
+    def onQueryStarted(self, event):
+        pass
+
+    def onQueryProgress(self, event):
+        pass
+
+    def onQueryIdle(self, event):
+        pass
+
+    def onQueryTerminated(self, event):
+        self.failures.put(event.exception)
+
+
 @pytest.fixture(scope="module")
-def stopped(in_one_session, tmp_path_factory):
+def stopped(in_one_session, spark, tmp_path_factory):
     """A job that was stopped by Ctrl-C, and a copy of it as it was then."""
     case = Case(tmp_path_factory.mktemp("stopped") / "as-it-is")
     threading.Thread(target=case.interrupt_after, args=[1], daemon=True).start()
+    ends = Ends()
+    spark.streams.addListener(ends)
     code, said = case.go_on("--keep-all")
     assert (code, "stopping after this micro-batch" in said) == (130, True), said
+    case.failure = ends.failures.get(timeout=60)
+    spark.streams.removeListener(ends)
     shutil.copytree(case.folder, case.folder.with_name("as-it-was"))
     return case
 
@@ -192,6 +219,11 @@ def test_a_job_that_was_stopped_had_finished_what_it_had_begun(halfway):
     assert written.lengths == {str(halfway.output): halfway.output.stat().st_size}
     lines = evaluations(halfway.output)
     assert lines == halfway.expected()[: len(lines)]
+
+
+def test_to_spark_a_job_that_was_stopped_has_not_failed(stopped):
+    """Or it would write a stack trace into the log."""
+    assert stopped.failure is None
 
 
 @pytest.mark.parametrize("more", [(), ("--strategy", "recompute", "--evaluator", "oxigraph")])
@@ -256,6 +288,15 @@ def test_an_output_that_was_deleted_is_missed_before_anything_runs(halfway):
 @pytest.fixture
 def case(in_one_session, tmp_path):
     return Case(tmp_path / "case")
+
+
+def test_a_named_pipe_cannot_be_read_twice(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_spark, "embedded", None)  # Spark is not started for it.
+    case = Case(tmp_path / "case")
+    case.stream.unlink()
+    os.mkfifo(case.stream)
+    code, said = case.run()
+    assert (code, f"{case.stream}: is a pipe or a device (hint: " in said) == (1, True), said
 
 
 @needs_full_device

@@ -73,25 +73,33 @@ def write(
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A file, and the process that writes to it."""
+    """A file, the process that writes to it, and where that says in the end how much there is."""
 
     file: Path
     writer: subprocess.Popen[bytes]
+    count: Path
 
     @property
     def over(self) -> bool:
         """Whether nothing will be added any more."""
         return self.writer.poll() is not None
 
+    @property
+    def written(self) -> int | None:
+        """How many lines there are, once all are; None before."""
+        return int(self.count.read_text()) if self.writer.poll() == 0 else None
+
 
 @contextmanager
 def growing(file: Path, rate: float, seconds: float = inf) -> Iterator[Live]:
     """A file that another process writes to at a rate, for some seconds or as long as it is needed."""
     file.touch()
+    count = file.with_suffix(".count")
     command = [sys.executable, "-m", "ensue.bench.plant_live", str(file), str(rate), str(seconds)]
-    writer = subprocess.Popen(command)
+    with count.open("wb") as said:
+        writer = subprocess.Popen(command, stdout=said)
     try:
-        yield Live(file, writer)
+        yield Live(file, writer, count)
     finally:
         writer.terminate()
         writer.wait()
@@ -99,4 +107,4 @@ def growing(file: Path, rate: float, seconds: float = inf) -> Iterator[Live]:
 
 if __name__ == "__main__":
     with Path(sys.argv[1]).open("ab") as out:
-        write(out, Lines(Plant()), float(sys.argv[2]), float(sys.argv[3]))
+        print(write(out, Lines(Plant()), float(sys.argv[2]), float(sys.argv[3])))

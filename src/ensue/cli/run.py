@@ -63,7 +63,8 @@ def add_run(subparsers: SubParsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do it."""
-    kind_and_path(args.output)
+    _, output = kind_and_path(args.output)
+    _check_apart({"--output": output, "--dead-letters": args.dead_letters, "--metrics": args.metrics})
     if args.engine == "local":
         for name in _ON_SPARK:
             if getattr(args, name) is not None:
@@ -77,6 +78,16 @@ def run(args: argparse.Namespace) -> int:
     from ensue.cli.run_spark import run_spark
 
     return run_spark(args)
+
+
+def _check_apart(files: dict[str, str | None]) -> None:
+    """Refuse two outputs to one file: they would write over each other."""
+    seen: dict[str, str] = {}
+    for option, path in files.items():
+        if path is not None and (os.path.isfile(path) or not os.path.exists(path)):
+            before = seen.setdefault(os.path.realpath(path), option)
+            if before != option:
+                raise UsageError(f"{before} and {option} name the same file", hint="give each its own")
 
 
 def kind_and_path(output: str) -> tuple[str, str | None]:

@@ -8,6 +8,7 @@ stamped DRed (`Kernel.retract`).
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +17,10 @@ from ensue.maintain.base import check_threshold
 from ensue.maintain.kernel.answers import watched_rule
 from ensue.maintain.kernel.columns import Columns
 from ensue.maintain.kernel.engine import Kernel
+from ensue.maintain.kernel.folder import Folder
 from ensue.maintain.kernel.layout import Array
 from ensue.maintain.kernel.maintainer import KernelMaintainer, columns_of
+from ensue.maintain.log import NoLog
 from ensue.model import Change, Copies, Facts
 from ensue.query.dataset import Pattern, Solutions
 from ensue.rules.tree import RuleSet
@@ -107,6 +110,25 @@ class Expiration(KernelMaintainer):
             return None
         columns, stamps = table.read(context, max(threshold, self._log.threshold))
         return Solutions(dict(zip(names, columns, strict=True)), stamps)
+
+    def settle(self) -> bytes:
+        """Keep no log from now on: somebody else has the copies. Before anything has come.
+
+        The same is given by those that can `adopt` what the other has put away.
+        """
+        self._log = NoLog(self._log.threshold)
+        return self._engine.fingerprint()
+
+    def park(self, folder: Folder) -> dict[str, Any]:
+        """Let everything lie in a folder from now on; what there is to know besides. Settled, that is."""
+        self._flush()
+        return {"threshold": self._log.threshold, **self._engine.park(folder)}
+
+    def adopt(self, folder: Folder, plain: dict[str, Any]) -> None:
+        """Go on with what another has put away."""
+        self._pending, self._before = [], None
+        self._log = NoLog(plain["threshold"])
+        self._engine.adopt(folder, plain)
 
     def _new_kernel(self) -> Kernel:
         kernel = Kernel(

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
+from ensue.errors import UsageError
 from ensue.model import NEVER, Copies, Fact
 
 
@@ -120,3 +121,23 @@ class CopyLog:
             if stamp > self.threshold:
                 index.setdefault((context, s, p, o), []).append((pane, row))
                 self._indexed += 1
+
+
+class NoLog(CopyLog):
+    """For a maintainer whose copies are kept by somebody else: it knows the threshold alone.
+
+    >>> log = NoLog(100)
+    >>> log.add(Copies.of([(1, 5, 6, 7, 200)]))
+    >>> len(log), log.threshold
+    (0, 100)
+    """
+
+    def __init__(self, threshold: int = NEVER) -> None:
+        super().__init__()
+        self.threshold = threshold
+
+    def add(self, copies: Copies) -> None:
+        """Nothing is kept."""
+
+    def _copies(self, fact: Fact) -> list[tuple[Copies, int]]:
+        raise UsageError("copies are not logged here", hint="retract where they are")

@@ -26,35 +26,38 @@ class Recompute(LoggedMaintainer):
 
     def __init__(self, rules: RuleSet, dictionary: Dictionary) -> None:
         super().__init__(rules, dictionary)
-        self._like: Kernel | None = None
-        """A kernel over the present background: closing anew need not plan anew."""
-        self._last = self._closed = self._close()
-        self._stale = False
+        self._blank: Kernel | None = None
+        """The background closed, and nothing else: the log is put into a copy of it."""
+        self._closed: Kernel | None = None
+        """The log closed; None if it has changed since."""
+        self._last: Kernel | None = None
+        """What held after the last step; None if there was none."""
 
     def load_background(self, copies: Copies) -> None:
         """Add statements that never expire."""
         self._add_ground(copies)
-        self._like = None
-        self._stale = True
+        self._blank = self._closed = None
 
     def admit(self, copies: Copies) -> None:
         """Let copies in."""
         check_stream_copies(copies)
         self._log.add(copies)
-        self._stale = True
+        self._closed = None
 
     def retract(self, copies: Copies, *, every: bool = False) -> int:
         """Take back the newest copy (or `every` copy) of each statement; say how many went."""
-        self._stale = True
+        self._closed = None
         return len(self._take_back(copies, every=every))
 
     def advance(self, threshold: int) -> Change:
         """Expire, and say what changed since the last call."""
         check_threshold(threshold, self._log.threshold)
+        held = len(self._log)
         self._log.expire(threshold)
-        self._stale = True
-        now, before = self._kernel, self._last
-        self._last = now
+        if len(self._log) < held:
+            self._closed = None
+        now = self._kernel
+        before, self._last = self._last or self._new_kernel(), now
         inserted = now.facts(absent(now.book, before.book, now.book))
         return Change(inserted, before.facts(absent(before.book, now.book, now.book)))
 
@@ -62,15 +65,25 @@ class Recompute(LoggedMaintainer):
         """What holds in a context (without what the background holds), fresher than `threshold`."""
         return self._kernel.closure(context, NEVER if threshold is None else threshold)
 
+    def closure_of(self, copies: Copies, context: int) -> Facts:
+        """What would hold in a context (without what the background holds) if these were all copies.
+
+        The log is not looked at, and stays as it is.
+        """
+        check_stream_copies(copies)
+        kernel = self._new_kernel()
+        kernel.put(columns_of(copies))
+        return kernel.closure(context, NEVER)
+
     def used_terms(self) -> Iterable[Iterable[int]]:
         """The columns of integers still in use."""
-        return [*self._columns_in_use(), self._kernel.used_terms(), self._last.used_terms()]
+        last = [] if self._last is None else [self._last.used_terms()]
+        return [*self._columns_in_use(), self._kernel.used_terms(), *last]
 
     def restore(self, snapshot: Snapshot) -> None:
         """Forget everything and go on from a snapshot."""
         self._restore_log(snapshot)
-        self._like = None
-        self._stale = True
+        self._blank = self._closed = None
         self._last = self._kernel
 
     def statistics(self) -> dict[str, int]:
@@ -79,15 +92,15 @@ class Recompute(LoggedMaintainer):
 
     @property
     def _kernel(self) -> Kernel:
-        if self._stale:
-            self._closed = self._close()
-            self._stale = False
+        if self._closed is None:
+            self._closed = self._new_kernel()
+            self._closed.threshold = self._log.threshold
+            for pane in self._log.panes():
+                self._closed.put(columns_of(pane))
         return self._closed
 
-    def _close(self) -> Kernel:
-        kernel = Kernel(self._program, self._dictionary, columns_of(self._ground), like=self._like)
-        self._like = kernel
-        kernel.threshold = self._log.threshold
-        for pane in self._log.panes():
-            kernel.put(columns_of(pane))
-        return kernel
+    def _new_kernel(self) -> Kernel:
+        """A kernel over the background without anything else."""
+        if self._blank is None:
+            self._blank = Kernel(self._program, self._dictionary, columns_of(self._ground))
+        return self._blank.copy()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from zlib import crc32
 
 import numpy as np
@@ -23,7 +24,11 @@ def shard_of(term: str, shards: int) -> int:
     >>> shard_of("<urn:a>", 4)
     2
     """
-    return crc32(term.encode("utf-8", "surrogatepass")) % shards
+    return _checksum(term) % shards
+
+
+def _checksum(term: str) -> int:
+    return crc32(term.encode("utf-8", "surrogatepass"))
 
 
 def check_shards(shards: int) -> None:
@@ -56,8 +61,20 @@ class Router:
         self._keyed = None if keyed is None else {at: Matches(shapes) for at, shapes in keyed.items()}
         self._assumed = Matches(assumed)
 
-    def route(self, terms: Sequence[str], s: Numbers, p: Numbers, o: Numbers) -> NDArray[np.int64]:
-        """Bit k: shard k needs the statement. No bit: nobody does."""
+    def route(
+        self,
+        terms: Sequence[str],
+        s: Numbers,
+        p: Numbers,
+        o: Numbers,
+        checksums: Callable[[Numbers], NDArray[np.uint32]] | None = None,
+    ) -> NDArray[np.int64]:
+        """Bit k: shard k needs the statement. No bit: nobody does.
+
+        `checksums` gives those of many terms at once, by their numbers, for who can do that.
+        """
+        if checksums is None:
+            checksums = partial(_checksums, terms)
         if self._keyed is None:
             return np.ones(len(p), np.int64)
         bits = np.zeros(len(p), np.int64)
@@ -65,16 +82,16 @@ class Router:
         for at, matches in self._keyed.items():
             rows = np.flatnonzero(matches(terms, s, p, o))
             keys = columns[at][rows]
-            bits[rows] |= self._bits(terms, keys)[keys]
+            table = np.zeros(len(terms), np.int64)
+            there = distinct(keys, len(terms))
+            table[there] = 1 << (checksums(there) % np.uint32(self._shards)).astype(np.int64)
+            bits[rows] |= table[keys]
         return bits
 
     def assumed(self, terms: Sequence[str], s: Numbers, p: Numbers, o: Numbers) -> Mask:
         """Which statements should not have come: routing holds only without them."""
         return self._assumed(terms, s, p, o)
 
-    def _bits(self, terms: Sequence[str], keys: Numbers) -> NDArray[np.int64]:
-        """The bit of the owner of each term that is a key here, by its number."""
-        table = np.zeros(len(terms), np.int64)
-        there = distinct(keys, len(terms))
-        table[there] = [1 << shard_of(terms[number], self._shards) for number in there.tolist()]
-        return table
+
+def _checksums(terms: Sequence[str], numbers: Numbers) -> NDArray[np.uint32]:
+    return np.array([_checksum(terms[number]) for number in numbers.tolist()], np.uint32)

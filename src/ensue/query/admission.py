@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from ensue.model import FOREVER, NEVER
 from ensue.query.arrivals import Arrival, Arrivals
@@ -14,6 +15,9 @@ from ensue.query.scopes import Bound, Scope
 from ensue.query.tree import StreamWindow
 from ensue.windows.registered import Axis
 from ensue.windows.spec import CountWindow, Window
+
+if TYPE_CHECKING:
+    from ensue.maintain.kernel.folder import Folder
 
 _Movement = tuple[int, int, bool]
 """Where the closes of a window are: origin and step, and whether it is a landmark."""
@@ -131,6 +135,24 @@ class Admission:
             source.forget(threshold)
         for stream, log in self._sources.logs.items():
             log.start_again(before.get(stream, 0))
+
+    def settle(self) -> list[bytes | None]:
+        """Let every scope settle; None among them if one cannot be put away."""
+        loose = [None] if self._sources.logs else []
+        return [*loose, *(source.settle() for source in self._sources.materialisations.values())]
+
+    def park(self, folder: Folder) -> dict[str, Any]:
+        """Let what the scopes hold lie in a folder from now on; what there is to know besides."""
+        sources = enumerate(self._sources.materialisations.values())
+        scopes = [source.park(folder.under(f"scope{number}")) for number, source in sources]
+        return {"scopes": scopes, "newest": [[*key, newest] for key, newest in self._newest.items()]}
+
+    def adopt(self, folder: Folder, plain: dict[str, Any]) -> None:
+        """Go on with what another has put away."""
+        self._newest = {(axis, stream): newest for axis, stream, newest in plain["newest"]}
+        sources = enumerate(self._sources.materialisations.values())
+        for (number, source), scope in zip(sources, plain["scopes"], strict=True):
+            source.adopt(folder.under(f"scope{number}"), scope)
 
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers still in use."""

@@ -78,7 +78,7 @@ class Arrivals:
     @property
     def terms(self) -> list[Iterable[int]]:
         """The columns of integers that stand for terms."""
-        return [column.tolist() for column in self._columns[1:]]
+        return [*self._columns[1:]]
 
     def at(self, stamps: Times) -> Arrivals:
         """The same statements with other times, or with numbers."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
 
 from ensue.dictionary import Dictionary
 from ensue.files import Statement
@@ -13,6 +14,9 @@ from ensue.model import BACKGROUND, DEFAULT_GRAPH, FOREVER, Copies
 from ensue.query.dataset import Columns, PlainGraph, visible
 from ensue.query.materialise import CONTEXT
 from ensue.rules.tree import RuleSet
+
+if TYPE_CHECKING:
+    from ensue.maintain.recompute import Recompute
 
 
 class Background:
@@ -31,6 +35,7 @@ class Background:
         self._knowledge = knowledge
         self._loaded: dict[str, Copies] = {}
         self._closed: dict[frozenset[str], Columns] = {}
+        self._closers: dict[frozenset[str], Recompute] = {}
         self._stated = self._read(knowledge.background())
 
     def check(self, graphs: Iterable[str]) -> None:
@@ -38,27 +43,30 @@ class Background:
         for iri in graphs:
             self._graph(iri)
 
-    def maintainer(self, graphs: frozenset[str], strategy: str | None = None) -> Maintainer:
+    def maintainer(self, graphs: frozenset[str]) -> Maintainer:
         """A new maintainer over the background and these graphs."""
-        made = make(strategy or self.strategy, self.rules, self._dictionary)
+        made = make(self.strategy, self.rules, self._dictionary)
         made.load_background(self._copies(graphs))
         return made
 
     def closed(self, graphs: frozenset[str]) -> Columns:
         """The background and these graphs, with what follows: the same object each time."""
         if graphs not in self._closed:
-            facts = self.maintainer(graphs, strategy="recompute").closure(BACKGROUND)
+            facts = self._closer(graphs).closure(BACKGROUND)
             self._closed[graphs] = visible(Columns.of(facts), self._dictionary)
         return self._closed[graphs]
 
+    def close(self, copies: Copies, graphs: frozenset[str]) -> Columns:
+        """Copies of the one context with what follows from them over the background and these graphs."""
+        facts = self._closer(graphs).closure_of(copies, CONTEXT)
+        return visible(Columns.of(facts), self._dictionary)
+
     def named(self, iri: str) -> PlainGraph:
         """A graph of FROM NAMED, with what follows from it over the background, but not the background."""
-        maintainer = self.maintainer(frozenset(), strategy="recompute")
         copies = Copies()
         for _, s, p, o, graph, stamp in self._graph(iri):
             copies.append(CONTEXT, s, p, o, stamp, graph)
-        maintainer.admit(copies)
-        return PlainGraph(visible(Columns.of(maintainer.closure(CONTEXT)), self._dictionary))
+        return PlainGraph(self.close(copies, frozenset()))
 
     def __len__(self) -> int:
         """How many statements were read, FROM's included."""
@@ -66,7 +74,16 @@ class Background:
 
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers in use besides what is pinned."""
-        return [c.tolist() for facts in self._closed.values() for c in (facts.s, facts.p, facts.o)]
+        seen = [c.tolist() for facts in self._closed.values() for c in (facts.s, facts.p, facts.o)]
+        return [*seen, *(column for closer in self._closers.values() for column in closer.used_terms())]
+
+    def _closer(self, graphs: frozenset[str]) -> Recompute:
+        """What closes over the background and these graphs: planned once, however often it is asked."""
+        if graphs not in self._closers:
+            closer = cast("Recompute", make("recompute", self.rules, self._dictionary))
+            closer.load_background(self._copies(graphs))
+            self._closers[graphs] = closer
+        return self._closers[graphs]
 
     def _copies(self, graphs: frozenset[str]) -> Copies:
         copies = Copies()

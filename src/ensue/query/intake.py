@@ -7,7 +7,7 @@ from dataclasses import asdict
 from enum import IntEnum
 from itertools import pairwise
 from time import time_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from ensue.windows.frontier import (
     Times,
 )
 from ensue.windows.spec import Grid
+
+if TYPE_CHECKING:
+    from ensue.maintain.kernel.folder import Folder
 
 Statement = tuple[int | None, Term, Term, Term] | tuple[int | None, Term, Term, Term, Term | None]
 """Time in ms (None: now, by the clock), subject, predicate, object, and the graph name if there is one."""
@@ -199,6 +202,19 @@ class Intake:
         for stream, counted in state["counters"].items():
             self._gate.resume(stream, Counters(**counted))
         self._ended = set(state["ended"])
+
+    def park(self, folder: Folder) -> None:
+        """Let what waits lie in a folder, too."""
+        for number, buffer in enumerate(self._buffers.values()):
+            times, rows = buffer.waiting()
+            folder.keep(f"times{number}", times)
+            folder.keep(f"rows{number}", rows)
+
+    def adopt(self, folder: Folder) -> None:
+        """Let that wait which lies in a folder. Copied: it is not written to."""
+        for number, buffer in enumerate(self._buffers.values()):
+            buffer.release(FOREVER)
+            buffer.put(folder.find(f"times{number}").copy(), folder.find(f"rows{number}").copy())
 
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers that what waits uses."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ensue.dictionary import Dictionary
 from ensue.maintain.contract import Maintainer
@@ -14,6 +14,9 @@ from ensue.query.arrivals import Arrival, Arrivals
 from ensue.query.dataset import Columns, Graph, Pattern, PlainGraph, Solutions, visible
 from ensue.query.scopes import Scope
 from ensue.query.stages import Stages
+
+if TYPE_CHECKING:
+    from ensue.maintain.kernel.folder import Folder
 
 CONTEXT = 1
 """The one context of a scope's maintainer."""
@@ -28,6 +31,20 @@ class Watching(Protocol):
 
     def solutions(self, patterns: tuple[Pattern, ...], context: int, threshold: int) -> Solutions | None:
         """Those in a context above a threshold; None if nobody asked for them to be kept."""
+
+
+@runtime_checkable
+class Parking(Protocol):
+    """What a maintainer that can be put away between steps has besides the contract."""
+
+    def settle(self) -> bytes:
+        """Keep no log of copies from now on; the same for those that can `adopt` each other's."""
+
+    def park(self, folder: Folder) -> dict[str, Any]:
+        """Let everything lie in a folder from now on; what there is to know besides."""
+
+    def adopt(self, folder: Folder, plain: dict[str, Any]) -> None:
+        """Go on with what another has put away."""
 
 
 class Materialisation:
@@ -47,6 +64,7 @@ class Materialisation:
         self.maintainer = maintainer
         # Asked once: to look at a protocol's methods takes long.
         self._watching = maintainer if isinstance(maintainer, Watching) else None
+        self._parking = maintainer if isinstance(maintainer, Parking) else None
         self._dictionary = dictionary
         self._missing = missing or {}
         self._offsets = dict(scope.offsets)
@@ -111,7 +129,25 @@ class Materialisation:
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers still in use."""
         still = [] if self._still is None else [self._still.s, self._still.p, self._still.o]
-        return [*self.maintainer.used_terms(), *(column.tolist() for column in still)]
+        return [*self.maintainer.used_terms(), *still]
+
+    def settle(self) -> bytes | None:
+        """Keep no log of copies from now on; None if it cannot be put away all the same.
+
+        Otherwise the same is given by those that can `adopt` what the other has put away.
+        """
+        return self._parking.settle() if self._parking else None
+
+    def park(self, folder: Folder) -> dict[str, Any]:
+        """Let what is held lie in a folder from now on; what there is to know besides. Settled, that is."""
+        assert self._parking
+        return {"passed": self.threshold, **self._parking.park(folder)}
+
+    def adopt(self, folder: Folder, plain: dict[str, Any]) -> None:
+        """Go on with what another has put away."""
+        assert self._parking
+        self.threshold = plain["passed"]
+        self._parking.adopt(folder, plain)
 
     def statistics(self) -> dict[str, int]:
         """The maintainer's counters."""

@@ -14,7 +14,7 @@ from ensue.query.background import Background
 from ensue.query.choose import Choice
 from ensue.query.compiled.evaluator import CompiledEvaluator
 from ensue.query.compiled.plan import Plan
-from ensue.query.dataset import Columns, Dataset, Graph, Pattern, PlainGraph, visible
+from ensue.query.dataset import Columns, Dataset, Graph, Pattern, PlainGraph
 from ensue.query.emit import Emitter
 from ensue.query.loose import StreamLog
 from ensue.query.materialise import CONTEXT, Materialisation, kept
@@ -154,16 +154,17 @@ class RunningQuery:
         }
 
     def resume(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state."""
+        """Go on from a state; from the beginning if there is none."""
         encode = self._sources.dictionary.encode_all
-        self.emitter.restore(state["bag"])
-        for name, (open_, close, facts) in state["seen"].items():
+        self._seen, self._contents = {}, {}
+        self.emitter.restore(state.get("bag", []))
+        for name, (open_, close, facts) in state.get("seen", {}).items():
             part = self.scopes.named[name] if name else self.scopes.default
             assert isinstance(part, Bound)
             still = self._sources.materialisations[part.scope].still
             graph = PlainGraph(still, facts_of(facts, encode))
             self._seen[name or None] = _Seen(Window(open_, close), graph)
-        for at, (open_, close, rows) in state["contents"].items():
+        for at, (open_, close, rows) in state.get("contents", {}).items():
             self._contents[int(at)] = (Window(open_, close), rows_of(rows, encode))
 
     def used_terms(self) -> list[Iterable[int]]:
@@ -223,10 +224,8 @@ class RunningQuery:
         for position in part.positions:
             for time, s, p, o, graph in self._content(position, evaluation.windows[position]):
                 copies.append(CONTEXT, s, p, o, time, graph)
-        maintainer = self._sources.background.maintainer(part.graphs, "recompute")
-        maintainer.admit(copies)
-        live = visible(Columns.of(maintainer.closure(CONTEXT)), self._sources.dictionary)
-        return PlainGraph(self._sources.background.closed(part.graphs), live)
+        background = self._sources.background
+        return PlainGraph(background.closed(part.graphs), background.close(copies, part.graphs))
 
     def _content(self, position: int, window: Window) -> list[Arrival]:
         on = self.query.streams[position]

@@ -8,7 +8,7 @@ looked at.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from ensue.windows.registered import Axis, On, Query
 from ensue.windows.report import Report
 from ensue.windows.schedule import Schedule
 from ensue.windows.spec import CountWindow
+
+if TYPE_CHECKING:
+    from ensue.maintain.kernel.folder import Folder
 
 
 class Timeline:
@@ -229,6 +232,20 @@ class Timeline:
             self._running[name].evaluations = count
         here = {name: self._at(running) for name, running in self._running.items()}
         self._admission.forget(self._running.values(), here)
+
+    def park(self, folder: Folder) -> dict[str, Any]:
+        """Let what is held lie in a folder from now on; what `state` leaves out besides."""
+        schedules = [*self._by_time, *self._by_count.values()]
+        return {"tallies": [each.tallies() for each in schedules], **self._admission.park(folder)}
+
+    def adopt(self, state: Mapping[str, Any], folder: Folder, plain: dict[str, Any]) -> None:
+        """Go on from a state, with what another has put away."""
+        self._admission.adopt(folder, plain)
+        for schedule, tallies in zip(
+            [*self._by_time, *self._by_count.values()], plain["tallies"], strict=True
+        ):
+            schedule.adopt(tallies)
+        self.resume(state)
 
     def plan(self, strategy: str) -> dict[str, Any]:
         """How queries are answered and what they share, as plain data."""

@@ -18,6 +18,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ensue.dictionary import Dictionary
+from ensue.maintain.kernel.checksums import checksums
+from ensue.maintain.kernel.flatdictionary import FlatDictionary
 from ensue.model import DEFAULT_GRAPH
 from ensue.query.arrivals import Arrivals, Batch, Terms
 from ensue.windows.frontier import Mask, Times
@@ -147,9 +149,11 @@ class Block:
         text = pa.StringArray.from_buffers(terms, pa.py_buffer(cuts), plain.slice(parts.at))
         return cls(times, rows, text, s, p, o, graph)
 
-    def batch(self, dictionary: Dictionary) -> Batch:
+    def batch(self, dictionary: FlatDictionary) -> Batch:
         """The same in the integers of a dictionary."""
-        known = np.array([*dictionary.encode_all(self.terms.to_pylist()), DEFAULT_GRAPH], np.int32)
+        cuts, text = _cut(self.terms)
+        numbers = dictionary.encode_texts(np.frombuffer(text, np.uint8), cuts - cuts[0])
+        known = np.append(numbers, np.int32(DEFAULT_GRAPH))
         times = self.times if self.rows is None else self.times[self.rows]
         arrivals = Arrivals(times, *(known[column] for column in self.columns))
         return Batch(self.times, arrivals, None if self.rows is None else self.rows.astype(np.int64))
@@ -179,6 +183,11 @@ class Texts(Sequence[str]):
     def __getitem__(self, number: Any) -> Any:
         """The text of a term."""
         return self._terms[number].as_py()
+
+    def checksums(self, numbers: Terms) -> NDArray[np.uint32]:
+        """The checksums of the texts of these terms, which say who owns them."""
+        cuts, text = _cut(self._terms)
+        return checksums(np.frombuffer(text, np.uint8), cuts - cuts[0], numbers)
 
 
 @dataclass

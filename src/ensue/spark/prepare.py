@@ -21,6 +21,7 @@ from ensue.plan.routing import Routing
 from ensue.spark.blocks import Block, Texts
 from ensue.spark.decode import Decoded, decode
 from ensue.spark.heartbeats import apart
+from ensue.spark.pieces import BLOCK, DEAD, END, HEARTBEAT
 from ensue.spark.replay import Chunk
 from ensue.spark.replay_lines import Lines
 from ensue.spark.source_rows import chunks_of
@@ -37,7 +38,6 @@ _SCHEMA = pa.schema(
         ("payload", pa.binary()),
     ]
 )
-BLOCK, DEAD, END, HEARTBEAT = "block", "dead", "end", "heartbeat"
 
 _Row = tuple[int, str, int, str, bytes]
 _PLACES = 1 << 40
@@ -158,7 +158,8 @@ class _Way:
         if self._router is None:
             yield from (block for _ in self._keys)
             return
-        shards = self._router.route(Texts(block.terms), block.s, block.p, block.o)
+        terms = Texts(block.terms)
+        shards = self._router.route(terms, block.s, block.p, block.o, terms.checksums)
         for shard in range(len(self._keys)):
             yield block.where((shards >> shard & 1).astype(bool))
 

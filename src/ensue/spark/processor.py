@@ -8,17 +8,20 @@ import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from importlib.metadata import version
 from typing import Any
-from uuid import uuid4
 
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from ensue.job import Job
+from ensue.maintain.kernel.compiling import digest
 from ensue.query.running import Accepts
-from ensue.reasoner import Reasoner
+from ensue.resumable import Resumable
+from ensue.spark.pieces import Piece, packed, unpacked
 from ensue.spark.results import pack
-from ensue.spark.shard import Cache, Outcome, Piece, step
+from ensue.spark.shard import Cache, Outcome, step
+from ensue.spark.shelf import Shelf
 
 STEPPED = "shard int, kind string, query string, open long, close long, payload binary"
 """The columns of what comes out of the shards, as Spark writes them."""
@@ -27,7 +30,7 @@ ANSWERS, LETTERS, COUNTERS = "answers", "dead", "counters"
 """What a row is: the answers of an evaluation, dead letters, or counters of a shard after a step."""
 
 _JOBS: dict[str, Job] = {}
-_CACHE = Cache()
+_CACHES: dict[str, Cache] = {}
 """Workers live through many micro-batches, and these live with them."""
 
 
@@ -59,9 +62,31 @@ class ShardOf:
     sent: SentJob
     accepts: Mapping[str, Accepts] = field(default_factory=dict)
 
-    def reasoner(self) -> Reasoner:
+    def reasoner(self) -> Resumable:
         """A new reasoner for it."""
-        return self.sent.job().reasoner(self.accepts)
+        made = self.sent.job().resumable(self.accepts)
+        made.settle()
+        return made
+
+
+def plan_name(sent: SentJob, shard: int, of: int) -> str:
+    """Names what can be cached of one of so many shards: other plans and other code find nothing."""
+    about = (sent.digest, version("ensue"), digest(), shard, of)
+    return blake2b(repr(about).encode(), digest_size=16).hexdigest()
+
+
+def _cache(plan: str) -> Cache:
+    if plan not in _CACHES:
+        _CACHES[plan] = Cache(Shelf.found(plan))
+    return _CACHES[plan]
+
+
+def clear(shards: Mapping[int, ShardOf]) -> None:
+    """Remove what is cached of these shards on this host: the job is over."""
+    for key, shard in shards.items():
+        shelf = Shelf.found(plan_name(shard.sent, key, len(shards)))
+        if shelf is not None:
+            shelf.clear()
 
 
 class KeyedState:
@@ -69,9 +94,7 @@ class KeyedState:
 
     def __init__(self, handle: StatefulProcessorHandle) -> None:
         self._head = handle.getValueState("head", "head binary")
-        self._log = handle.getMapState(
-            "log", "step long, piece int", "stream string, place long, kind string, payload binary"
-        )
+        self._log = handle.getMapState("log", "step long", "pieces binary")
         self._memories = handle.getMapState("memories", "query string", "memory binary")
 
     def head(self) -> bytes | None:
@@ -83,20 +106,18 @@ class KeyedState:
         """Replace the state."""
         self._head.update((head,))
 
-    def log(self) -> Iterable[tuple[int, Piece]]:
-        """The pieces of the log, in any order, and the step of each."""
-        for (number, _), (stream, place, kind, payload) in self._log.iterator():
-            yield number, Piece(stream, place, kind, bytes(payload))
+    def log(self) -> Iterable[tuple[int, list[Piece]]]:
+        """The pieces of each step of the log, in any order."""
+        for (number,), (pieces,) in self._log.iterator():
+            yield number, list(unpacked(bytes(pieces)))
 
     def add(self, step: int, pieces: Sequence[Piece]) -> None:
         """Add a step to the log."""
-        for number, piece in enumerate(pieces):
-            self._log.updateValue((step, number), tuple(piece))
+        self._log.updateValue((step,), (packed(pieces),))
 
-    def drop(self, step: int, pieces: int) -> None:
-        """Take a step of so many pieces out of the log."""
-        for number in range(pieces):
-            self._log.removeKey((step, number))
+    def drop(self, step: int) -> None:
+        """Take a step out of the log."""
+        self._log.removeKey((step,))
 
     def memories(self) -> Mapping[str, bytes]:
         """What queries remember, by name."""
@@ -113,8 +134,6 @@ class ShardProcessor(StatefulProcessor):
     def __init__(self, shards: Mapping[int, ShardOf]) -> None:
         """`shards` are by their keys."""
         self._shards = dict(shards)
-        self._run = uuid4().hex
-        """Names this run, apart from others in the same workers."""
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Find the state."""
@@ -128,8 +147,9 @@ class ShardProcessor(StatefulProcessor):
     ) -> Iterator[pd.DataFrame]:
         """One step of the shard of this key."""
         pieces = [piece for frame in rows for piece in _pieces(frame)]
-        name = f"{self._run}/{key[0]}"
-        yield _frame(step(name, pieces, self._store, self._shards[key[0]].reasoner, _CACHE), key[0])
+        shard = self._shards[key[0]]
+        plan = plan_name(shard.sent, key[0], len(self._shards))
+        yield _frame(step(plan, pieces, self._store, shard.reasoner, _cache(plan)), key[0])
 
     def close(self) -> None:
         """Nothing is held that has to be given back."""

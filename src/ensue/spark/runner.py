@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -19,13 +20,13 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from ensue import errors
 from ensue.badlines import BadLine
-from ensue.errors import EnsueError
+from ensue.errors import EnsueError, InputError, Place
 from ensue.model import FOREVER
 from ensue.query.output import Result
 from ensue.spark.ledger import SPARK
 from ensue.spark.pipeline import Source, stepped
 from ensue.spark.plan import Plan
-from ensue.spark.processor import ANSWERS, COUNTERS, LETTERS
+from ensue.spark.processor import ANSWERS, COUNTERS, LETTERS, clear
 from ensue.spark.results import gathered
 from ensue.spark.source import replayed
 
@@ -50,6 +51,12 @@ class Feed:
     bytes_per_batch: int | None = None
     finite: bool = True
     """Whether the files are complete: then the job ends when they do."""
+
+    def __post_init__(self) -> None:
+        for path in self.streams.values():
+            if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+                hint = "Spark may read a part twice: use a file that grows, with --follow, or --engine local"
+                raise InputError("is a pipe or a device", place=Place(path), hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +85,8 @@ class Run:
     """What each shard counted last."""
     was_stopped: bool = False
     _stopping: threading.Event = field(default_factory=threading.Event)
-    _over: threading.Event = field(default_factory=threading.Event)
     _problem: BaseException | None = None
     _begun: int = -1
-    _done: int = -1
 
     def stop(self, *, asked: bool = False) -> None:
         """Stop after the current micro-batch; `asked`: before the streams have ended."""
@@ -97,9 +102,9 @@ class Run:
             except (ConnectionError, Py4JNetworkError) as problem:
                 raise java_is_gone() from problem
             finally:
-                self._over.set()
                 with suppress(ConnectionError, Py4JNetworkError):
                     query.stop()
+                clear(dict(self.plan.shards()))
         if self._problem is not None:
             raise self._problem
 
@@ -119,12 +124,9 @@ class Run:
 
     def _take(self, frame: DataFrame, number: int) -> None:
         """A micro-batch is there; Spark calls this in the driver."""
-        self._begun = number
         if self._stopping.is_set():
-            # Nobody wants it any more: it is not written, so a later run does it again.
-            self._begun = self._done
-            self._over.wait()
-            raise EnsueError("stopped")
+            self._wait_for_the_end()
+        self._begun = number
         try:
             batch = self._batch(frame.collect(), number)
             self.on_batch(batch)
@@ -132,9 +134,17 @@ class Run:
             # To come out of `until_it_ends` as it is: Spark would wrap it into its own.
             self._problem = problem
             raise
-        self._done = number
         if batch.counters.get("frontier") == FOREVER:
             self.stop()  # All streams have ended; with a speed, Spark would go on looking for more.
+
+    def _wait_for_the_end(self) -> None:
+        """Nobody wants a micro-batch any more: it must not count as done, so that a later run does it again.
+
+        To be interrupted in Java, by `query.stop`, is the one way out that Spark takes for a stop: to return
+        would be to have done it, and any other exception a failure.
+        """
+        while True:
+            self.spark._jvm.java.lang.Thread.sleep(1000 * _PATIENCE)  # type: ignore[union-attr]
 
     def _batch(self, rows: Iterable[Row], number: int) -> MicroBatch:
         kinds: dict[str, list[Row]] = {ANSWERS: [], LETTERS: [], COUNTERS: []}

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from ensue.errors import EnsueError, UsageError
 from ensue.spark.java import find_java, use_java
+from ensue.spark.python import worker_python
 
 ARROW_ROWS = 10_000
 """Rows of an Arrow batch: below a few thousand the calls cost more than the work, above nothing is gained."""
@@ -101,7 +102,8 @@ def session(
     use_java(find_java())
     if is_local(chosen):
         # Workers are this very Python: what is imported here can be imported there.
-        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        os.environ["PYSPARK_PYTHON"] = worker_python()
+        os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         # Set before the JVM starts: it looks up its own host name, which fails without a network.
         os.environ["SPARK_LOCAL_IP"] = _LOOPBACK
     else:

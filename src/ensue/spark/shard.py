@@ -3,10 +3,11 @@
 The truth of a shard is the log of the steps that still matter, as blocks; a state of plain data; and what
 queries remember between evaluations. A step writes what came, and takes away what no longer matters.
 
-A reasoner in memory is a cache. Spark may run a step twice, at once or again, in this process or another, and
-may go back to an older state; so each step ends with a fresh token, written into the state along with
-the truth. Who finds the reasoner of the state's token has the right one, and takes it out of the cache
-while he works with it: whoever does not finish leaves none. Who finds none makes one from the truth.
+A reasoner, and the arrays that it works on, are a cache. Spark may run a step twice, at once or again, in
+this process or another, and may go back to an older state; so each step ends with a fresh token, written
+into the state along with the truth, and what is cached lies under it (`shelf.py`). Who finds what lies under
+the state's token has the right one, and nobody else has it while he works with it: whoever does not finish
+leaves none. Who finds none makes one from the truth.
 """
 
 from __future__ import annotations
@@ -17,34 +18,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
+from ensue.maintain.kernel.folder import Folder
 from ensue.model import NEVER
 from ensue.query.arrivals import Batch
 from ensue.query.log import Logged, Mark, first_kept
 from ensue.query.output import Result
-from ensue.reasoner import Reasoner
+from ensue.resumable import Resumable
 from ensue.spark.blocks import Block
-from ensue.spark.prepare import BLOCK, DEAD, END, HEARTBEAT
+from ensue.spark.pieces import BLOCK, DEAD, END, HEARTBEAT, MADE, MARK, Piece, of_kind
+from ensue.spark.shelf import Shelf, opened, remove
 
 _LOOK_SECONDS = 2.0
 """How often somebody looks how much is held."""
 
-MADE, MARK = "made", "mark"
-"""The kinds of pieces that are in the log only: a block that a query constructed, and where a step began."""
-
-
-Make = Callable[[], Reasoner]
+Make = Callable[[], Resumable]
 """Makes the reasoner of a shard, before anything has come."""
-
-
-class Piece(NamedTuple):
-    """A row for a shard: a block of a stream, dead letters, a heartbeat, or that the stream has ended."""
-
-    stream: str
-    place: int
-    kind: str
-    payload: bytes
 
 
 class Store(Protocol):
@@ -56,14 +46,14 @@ class Store(Protocol):
     def put_head(self, head: bytes) -> None:
         """Replace the state."""
 
-    def log(self) -> Iterable[tuple[int, Piece]]:
-        """The pieces of the log, in any order, and the step of each."""
+    def log(self) -> Iterable[tuple[int, list[Piece]]]:
+        """The pieces of each step of the log, in any order."""
 
     def add(self, step: int, pieces: Sequence[Piece]) -> None:
         """Add a step to the log."""
 
-    def drop(self, step: int, pieces: int) -> None:
-        """Take a step of so many pieces out of the log."""
+    def drop(self, step: int) -> None:
+        """Take a step out of the log."""
 
     def memories(self) -> Mapping[str, bytes]:
         """What queries remember, by name."""
@@ -73,18 +63,31 @@ class Store(Protocol):
 
 
 class Entry(NamedTuple):
-    """A step of the log: where it began, the greatest time that it brought, and its pieces."""
+    """A step of the log: where it began, and the greatest time that it brought."""
 
     mark: Mark
     newest: int
-    pieces: int
+
+
+Found = Literal["new", "kept", "adopted", "rebuilt"]
+"""Where a shard's step found the shard: nowhere yet, in its process, on the shelf, or in the truth alone."""
+
+
+class Head(NamedTuple):
+    """The state of a shard: its token, how many steps it has done, the dead letters, and the reasoner's."""
+
+    token: str
+    step: int
+    dead: int
+    state: dict[str, Any]
 
 
 @dataclass
 class Shard:
     """A reasoner, and what the store has of it."""
 
-    reasoner: Reasoner
+    reasoner: Resumable
+    found: Found = "new"
     step: int = 0
     log: dict[int, Entry] = field(default_factory=dict)
     versions: dict[str, Any] = field(default_factory=dict)
@@ -92,22 +95,77 @@ class Shard:
     dead: int = 0
     held: dict[str, int] = field(default_factory=dict)
     looked: float = -inf
+    folder: Folder | None = None
+    """Where its arrays lie, if they do."""
+    no_space: bool = False
+
+    @property
+    def parks(self) -> bool:
+        """Whether its arrays can lie in a folder."""
+        return not self.no_space and self.reasoner.basis is not None
 
 
 class Cache:
-    """Reasoners by the token of the state that they stand for."""
+    """What this process knows of shards, and what lies on a shelf for any process of the host."""
 
-    def __init__(self) -> None:
+    def __init__(self, shelf: Shelf | None = None) -> None:
+        self._shelf = shelf
         self._shards: dict[str, tuple[str, Shard]] = {}
 
-    def take(self, name: str, token: str) -> Shard | None:
-        """The shard of this name if it is at this token; nobody else has it from now on."""
-        found = self._shards.pop(name, None)
-        return found[1] if found is not None and found[0] == token else None
+    def take(self, name: str, head: Head, store: Store, make: Make) -> Shard | None:
+        """The shard of this name as the state has it; nobody else has it from now on."""
+        token, shard = self._shards.pop(name, ("", None))
+        path = self._shelf.claim(head.token) if self._shelf else None
+        if shard is not None and token == head.token and (path or shard.folder is None):
+            if path and shard.folder:
+                shard.folder.path = path
+            shard.found = "kept"
+            return shard
+        folder = opened(path) if path else None
+        return None if folder is None else _adopted(shard, folder, head, store, make)
 
     def put(self, name: str, token: str, shard: Shard) -> None:
         """Keep a shard for whoever comes with this token."""
+        if self._shelf and shard.parks:
+            _park(shard, self._shelf, token)
+        elif shard.folder:
+            remove(shard.folder.path)
+            shard.folder = None
         self._shards[name] = (token, shard)
+
+
+def _park(shard: Shard, shelf: Shelf, token: str) -> None:
+    folder = shard.folder
+    try:
+        folder = folder or shelf.new()
+        log = [
+            [number, entry.mark.frontier, dict(entry.mark.numbers), entry.newest]
+            for number, entry in shard.log.items()
+        ]
+        held = shard.reasoner.park(folder)
+        folder.seal({"basis": shard.reasoner.basis, "log": log, "held": held})
+        shelf.put(folder, token)
+    except OSError:
+        # No space: what is there is good for this process, and the others have to make theirs.
+        shard.folder, shard.no_space = None, True
+        if folder:
+            remove(folder.path)
+    else:
+        shard.folder = folder
+
+
+def _adopted(shard: Shard | None, folder: Folder, head: Head, store: Store, make: Make) -> Shard | None:
+    """A shard that goes on with what lies in a folder, made of one that has fallen behind if there is one."""
+    reasoner = make() if shard is None else shard.reasoner
+    plain = folder.plain
+    if reasoner.basis is None or plain["basis"] != reasoner.basis:
+        remove(folder.path)
+        return None
+    reasoner.adopt(head.state, _memories(store), folder, plain["held"])
+    log = {
+        number: Entry(Mark(frontier, numbers), newest) for number, frontier, numbers, newest in plain["log"]
+    }
+    return Shard(reasoner, "adopted", head.step, log, _versions(reasoner), head.dead, folder=folder)
 
 
 class Outcome(NamedTuple):
@@ -130,33 +188,32 @@ def step(name: str, pieces: Iterable[Piece], store: Store, make: Make, cache: Ca
 
 
 def _current(name: str, store: Store, make: Make, cache: Cache) -> Shard:
-    head = store.head()
-    if head is None:
+    found = store.head()
+    if found is None:
         shard = Shard(make())
         shard.reasoner.take_made()
         return shard
-    saved = json.loads(head)
-    return cache.take(name, saved["token"]) or _rebuilt(saved, store, make)
+    head = Head(**json.loads(found))
+    return cache.take(name, head, store, make) or _rebuilt(head, store, make)
 
 
 def _work(shard: Shard, came: list[Piece], store: Store) -> tuple[list[Result], list[dict[str, Any]]]:
     reasoner, number = shard.reasoner, shard.step
-    blocks = [piece for piece in came if piece.kind == BLOCK]
-    dead = [letter for piece in came if piece.kind == DEAD for letter in json.loads(piece.payload)]
+    blocks = of_kind(came, BLOCK)
+    dead = [letter for piece in of_kind(came, DEAD) for letter in json.loads(piece.payload)]
     shard.dead += len(dead)
     mark = reasoner.mark()
     batches = _batches(blocks, reasoner)
-    ended = [piece.stream for piece in came if piece.kind == END]
+    ended = [piece.stream for piece in of_kind(came, END)]
     results = reasoner.step(batches, ended, _heartbeats(came))
     made = [
-        Piece(stream, 0, MADE, Block.of_arrivals(arrivals, reasoner.dictionary).write())
+        Piece(stream, 0, MADE, Block.of_arrivals(arrivals, reasoner.terms).write())
         for stream, arrivals in reasoner.take_made().items()
     ]
     shard.step += 1
     if blocks or made:
-        pieces = [_marked(mark), *blocks, *made]
-        store.add(number, pieces)
-        shard.log[number] = Entry(mark, _newest(batches), len(pieces))
+        store.add(number, [_marked(mark), *blocks, *made])
+        shard.log[number] = Entry(mark, _newest(batches))
     _forget(shard, store)
     _remember(shard, store)
     return results, dead
@@ -165,17 +222,16 @@ def _work(shard: Shard, came: list[Piece], store: Store) -> tuple[list[Result], 
 def _heartbeats(came: Iterable[Piece]) -> dict[str, int]:
     """How far each stream promises that its time has come."""
     found: dict[str, int] = {}
-    for piece in came:
-        if piece.kind == HEARTBEAT:
-            found[piece.stream] = max(int(piece.payload), found.get(piece.stream, NEVER))
+    for piece in of_kind(came, HEARTBEAT):
+        found[piece.stream] = max(int(piece.payload), found.get(piece.stream, NEVER))
     return found
 
 
-def _batches(blocks: Iterable[Piece], reasoner: Reasoner) -> dict[str, Batch]:
+def _batches(blocks: Iterable[Piece], reasoner: Resumable) -> dict[str, Batch]:
     """What came of each stream, in order."""
     parts: dict[str, list[Batch]] = {}
     for piece in blocks:
-        parts.setdefault(piece.stream, []).append(Block.read(piece.payload).batch(reasoner.dictionary))
+        parts.setdefault(piece.stream, []).append(Block.read(piece.payload).batch(reasoner.terms))
     return {stream: Batch.joined(batches) for stream, batches in parts.items()}
 
 
@@ -185,7 +241,8 @@ def _forget(shard: Shard, store: Store) -> None:
     newest = [entry.newest for entry in shard.log.values()]
     kept = first_kept(marks, newest, shard.reasoner.horizons())
     for number in list(shard.log)[:kept]:
-        store.drop(number, shard.log.pop(number).pieces)
+        store.drop(number)
+        del shard.log[number]
 
 
 def _newest(batches: Mapping[str, Batch]) -> int:
@@ -201,35 +258,37 @@ def _remember(shard: Shard, store: Store) -> None:
 
 
 def _head(shard: Shard, token: str) -> bytes:
-    state = shard.reasoner.state()
-    return json.dumps({"token": token, "step": shard.step, "dead": shard.dead, "state": state}).encode()
+    return json.dumps(Head(token, shard.step, shard.dead, shard.reasoner.state())._asdict()).encode()
 
 
 def _marked(mark: Mark) -> Piece:
     return Piece("", 0, MARK, json.dumps([mark.frontier, dict(mark.numbers)]).encode())
 
 
-def _rebuilt(saved: dict[str, Any], store: Store, make: Make) -> Shard:
+def _rebuilt(head: Head, store: Store, make: Make) -> Shard:
     """A shard made from the truth."""
-    shard = Shard(make(), saved["step"], dead=saved["dead"])
-    steps: dict[int, list[Piece]] = {}
-    for number, piece in store.log():
-        steps.setdefault(number, []).append(piece)
-    log = [_logged(number, sorted(steps[number]), shard) for number in sorted(steps)]
-    memories = {query: json.loads(memory) for query, memory in store.memories().items()}
-    shard.reasoner.resume(saved["state"], memories, log)
+    shard = Shard(make(), "rebuilt", head.step, dead=head.dead)
+    log = [_logged(number, pieces, shard) for number, pieces in sorted(store.log())]
+    shard.reasoner.resume(head.state, _memories(store), log)
     shard.reasoner.take_made()
-    shard.versions = {query: version for query, (version, _) in shard.reasoner.memories().items()}
+    shard.versions = _versions(shard.reasoner)
     return shard
+
+
+def _memories(store: Store) -> dict[str, Any]:
+    return {query: json.loads(memory) for query, memory in store.memories().items()}
+
+
+def _versions(reasoner: Resumable) -> dict[str, Any]:
+    return {query: version for query, (version, _) in reasoner.memories().items()}
 
 
 def _logged(number: int, pieces: list[Piece], shard: Shard) -> Logged:
     reasoner = shard.reasoner
-    frontier, numbers = next(json.loads(piece.payload) for piece in pieces if piece.kind == MARK)
-    batches = _batches((piece for piece in pieces if piece.kind == BLOCK), reasoner)
-    made = _batches((piece for piece in pieces if piece.kind == MADE), reasoner)
-    mark = Mark(frontier, numbers)
-    shard.log[number] = Entry(mark, _newest(batches), len(pieces))
+    [marked] = of_kind(pieces, MARK)
+    mark = Mark(*json.loads(marked.payload))
+    batches, made = (_batches(of_kind(pieces, kind), reasoner) for kind in (BLOCK, MADE))
+    shard.log[number] = Entry(mark, _newest(batches))
     return Logged(mark, batches, {stream: batch.arrivals for stream, batch in made.items()})
 
 
@@ -237,5 +296,5 @@ def _counters(shard: Shard) -> dict[str, Any]:
     now = monotonic()
     if now - shard.looked > _LOOK_SECONDS:
         shard.held, shard.looked = shard.reasoner.held(), now
-    kept = {"dead_letters": shard.dead, "steps_kept": len(shard.log)}
+    kept = {"dead_letters": shard.dead, "steps_kept": len(shard.log), "found": shard.found}
     return shard.reasoner.counters() | shard.held | kept

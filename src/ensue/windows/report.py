@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -132,6 +132,18 @@ class Tally:
             self._dropped = self._up_to[gone - 1]
             del self._times[:gone], self._up_to[:gone]
         self._kept = len(self)
+
+    def state(self) -> list[Any]:
+        """Everything, as plain data: for `resumed`."""
+        return [self._dropped, self.admitted, self._kept, self._times, self._up_to, self._stragglers]
+
+    @classmethod
+    def resumed(cls, state: list[Any]) -> Tally:
+        """A tally that goes on from a state."""
+        made = cls(state[0])
+        _, made.admitted, made._kept, made._times, made._up_to, stragglers = state
+        made._stragglers = [(time, number) for time, number in stragglers]
+        return made
 
     def _ordered(self, after: int, to: int) -> int:
         return max(0, self._before(to) - self._before(after))

@@ -201,6 +201,20 @@ class Schedule:
         """Count once more what was admitted after everything up to `now`."""
         self._stream(stream).tally.admit_all(times, now)
 
+    def tallies(self) -> dict[str, list[Any]]:
+        """What `state` leaves out, as plain data; where nobody compares, how many there were is enough."""
+        compared = {name: any(each.compares for each in self._readers(name)) for name in self._streams}
+        counted = {name: state.tally for name, state in self._streams.items()}
+        return {
+            name: (tally if compared[name] else Tally(tally.admitted)).state()
+            for name, tally in counted.items()
+        }
+
+    def adopt(self, tallies: dict[str, list[Any]]) -> None:
+        """Go on with tallies that were counted elsewhere: for `resume`."""
+        for name, state in tallies.items():
+            self._stream(name).tally = Tally.resumed(state)
+
     def resume(self, state: dict[str, Any]) -> None:
         """Go on from a state, with what was admitted before counted once more."""
         self._now, self._admitted_to = state["now"], state["admitted_to"]

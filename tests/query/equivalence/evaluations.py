@@ -17,6 +17,11 @@ _latest = lru_cache(10_000)(latest)
 """Every window is looked for many times, among all that there are."""
 
 
+@lru_cache(10_000)
+def _first_close(spec: TimeWindow, time: int) -> int:
+    return next(window.close for window in every_window(spec, time, HIGH + 60))
+
+
 class Runs:
     """The evaluations of one query: when, over which windows, and what these hold."""
 
@@ -99,7 +104,7 @@ class Runs:
     def _first_close(self, position: int, time: int) -> int:
         if position not in self.moving:
             return time
-        return next(w.close for w in every_window(self._specs[position], time, HIGH + 60))
+        return _first_close(self._specs[position], time)
 
     def _is_readable(self, windows: tuple[Window, ...]) -> bool:
         """Whether no window closed, with something in its past, before the query came."""

@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from traceback import extract_tb
@@ -47,7 +48,9 @@ class Difference:
 class Engine:
     """A reasoner that goes through a case."""
 
-    def __init__(self, case: Case, strategy: str, evaluator: str, folder: Path) -> None:
+    def __init__(
+        self, case: Case, strategy: str, evaluator: str, folder: Path, kind: type[Reasoner] = Reasoner
+    ) -> None:
         self.case = case
         self.results: list[Result] = []
         background = [_file(folder / "background.nt", case.background)]
@@ -55,7 +58,7 @@ class Engine:
             iri: _file(folder / f"graph{number}.nt", statements)
             for number, (iri, statements) in enumerate(case.graphs.items())
         }
-        self.reasoner = Reasoner(
+        self.reasoner = kind(
             case.rules,
             background,
             strategy,
@@ -88,10 +91,15 @@ def _file(path: Path, statements: tuple[Statement, ...]) -> Path:
 
 def run(case: Case, strategy: str, evaluator: str) -> Engine:
     """An engine that has gone through a case."""
-    with TemporaryDirectory() as folder:
-        engine = Engine(case, strategy, evaluator, Path(folder))
-        engine.run()
+    engine = Engine(case, strategy, evaluator, Path(_folder().name))
+    engine.run()
     return engine
+
+
+@cache
+def _folder() -> TemporaryDirectory:
+    """Where the files of one case after the other are: to make and delete a folder takes long."""
+    return TemporaryDirectory()
 
 
 def bag(result: Result) -> Bag:

@@ -16,6 +16,8 @@ the wrong kind.
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from ensue.maintain.kernel.layout import ACTIVE_USED, END, OBJECTS, Array, Store, grown
@@ -58,9 +60,23 @@ class ActivePlans:
         self.matched: set[int] = set()
         """Premises that something outside the background has matched at some time."""
 
+    def copy(self) -> ActivePlans:
+        """Another that knows the same."""
+        made = copy(self)
+        made.matched, made.done = set(self.matched), set(self.done)
+        return made
+
     def look(self, store: Store) -> None:
         """Note which premises something outside the background matches now."""
         self.matched.update(np.nonzero(store.alpha_counts[:, 0])[0].tolist())
+
+    def state(self) -> dict[str, list[int]]:
+        """What it knows besides what is in the store, as plain data: for `resume`."""
+        return {"matched": sorted(self.matched), "done": sorted(self.done)}
+
+    def resume(self, state: dict[str, list[int]]) -> None:
+        """Go on from a state."""
+        self.matched, self.done = set(state["matched"]), set(state["done"])
 
     def enter(self, store: Store, predicate: int) -> Store:
         """Write the plans of a predicate into the store."""

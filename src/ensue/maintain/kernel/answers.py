@@ -15,6 +15,7 @@ solutions with such are not taken in.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from functools import lru_cache
 
 import numpy as np
@@ -22,6 +23,7 @@ import numpy as np
 from ensue.dictionary import Dictionary
 from ensue.maintain.kernel import view
 from ensue.maintain.kernel.compiling import allocating, compiled, inlined, part
+from ensue.maintain.kernel.folder import Folder
 from ensue.maintain.kernel.layout import FULLEST, Array, grown
 from ensue.maintain.kernel.pages import zeros
 from ensue.maintain.kernel.plans import EVERY_KIND
@@ -77,7 +79,13 @@ class Watched:
         self._tables = {
             number: AnswerTable(rule) for number, rule in enumerate(program.rules) if not rule.conclusions
         }
-        self._by_premises = {program.rules[number].premises: t for number, t in self._tables.items()}
+        self._numbers = {program.rules[number].premises: number for number in self._tables}
+
+    def copy(self) -> Watched:
+        """The same answers, which go their own way from now on."""
+        made = copy(self)
+        made._tables = {number: table.copy() for number, table in self._tables.items()}
+        return made
 
     def take(self, solutions: Array, stamps: Array, *, doubted: bool) -> tuple[Array, Array]:
         """Take in what was found, or doubted, of watched patterns; what is left is of other rules.
@@ -105,7 +113,17 @@ class Watched:
 
     def of(self, rule: CompiledRule) -> AnswerTable | None:
         """The answers of a watched pattern; None if it is not watched."""
-        return self._by_premises.get(rule.premises)
+        number = self._numbers.get(rule.premises)
+        return None if number is None else self._tables[number]
+
+    def park(self, folder: Folder) -> list[int]:
+        """Let the answers lie in a folder from now on; how many there are of each pattern."""
+        return [table.park(folder.under(f"answers{n}")) for n, table in self._tables.items()]
+
+    def adopt(self, folder: Folder, counts: list[int]) -> None:
+        """Go on with the answers that lie in a folder."""
+        for (number, table), count in zip(self._tables.items(), counts, strict=True):
+            table.adopt(folder.under(f"answers{number}"), count)
 
     def __len__(self) -> int:
         """How many answers there are."""
@@ -140,6 +158,12 @@ class AnswerTable:
     def __len__(self) -> int:
         return self._count
 
+    def copy(self) -> AnswerTable:
+        """The same answers, which go their own way from now on."""
+        made = copy(self)
+        made._keys, made._stamps, made._slots = self._keys.copy(), self._stamps.copy(), self._slots.copy()
+        return made
+
     @property
     def nbytes(self) -> int:
         """The memory that it takes; rows never written to take none."""
@@ -165,6 +189,18 @@ class AnswerTable:
     def read(self, context: int, threshold: int) -> tuple[Array, Array]:
         """A column for each variable, and stamps: what a context sees that is fresher than this."""
         return _read(self._keys, self._stamps, self._count, context, threshold)  # type: ignore[no-any-return]
+
+    def park(self, folder: Folder) -> int:
+        """Let the answers lie in a folder from now on; how many there are."""
+        self._keys = folder.keep("keys", self._keys)
+        self._stamps = folder.keep("stamps", self._stamps)
+        self._slots = folder.keep("slots", self._slots)
+        return self._count
+
+    def adopt(self, folder: Folder, count: int) -> None:
+        """Go on with the answers that lie in a folder, so many."""
+        self._keys, self._stamps, self._slots = map(folder.find, ("keys", "stamps", "slots"))
+        self._count = count
 
     def _own(self, solutions: Array) -> Array:
         """The columns that this pattern has: a solution has room for the longest rule's."""

@@ -58,10 +58,12 @@ def inlined(function: Function) -> Function:
 
 @cache
 def _cache_directory() -> str:
-    return str(_first_writable(_candidates()) / _digest())
+    return str(_first_writable(_candidates()) / digest())
 
 
-def _digest() -> str:
+@cache
+def digest() -> str:
+    """Names the text of the whole kernel."""
     text = blake2b(digest_size=8)
     for source in sorted(_HERE.glob("*.py")):
         text.update(source.read_bytes())

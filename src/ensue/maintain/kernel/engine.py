@@ -9,6 +9,8 @@ solutions of watched patterns are answers (`answers.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from ensue.maintain.kernel.columns import Columns
 from ensue.maintain.kernel.conclude import conclude_all
 from ensue.maintain.kernel.echoes import without_echoes
 from ensue.maintain.kernel.epsilon import Epsilon, Table, install, make_epsilon, make_table
+from ensue.maintain.kernel.folder import Folder
 from ensue.maintain.kernel.growing import GROW
 from ensue.maintain.kernel.layout import (
     ACTIVE_UNKNOWN,
@@ -32,6 +35,7 @@ from ensue.maintain.kernel.layout import (
     GONE_COUNT,
     GROUND,
     LIVE,
+    PARKED,
     PROBES,
     ROWS,
     SOLUTION_COUNT,
@@ -46,6 +50,7 @@ from ensue.maintain.kernel.layout import (
     S,
     Store,
     bytes_of,
+    fitted,
     grown,
     hang_from_now,
     new_store,
@@ -77,10 +82,8 @@ class Kernel:
         keep_all: bool = False,
         panes: bool = True,
         masks: Iterable[int] = (),
-        like: Kernel | None = None,
     ) -> None:
-        """`like` is a kernel over the same program and background: how to go about it is as there."""
-        program = like._program if like else without_echoes(program)
+        program = without_echoes(program)
         self._program: Program = program
         self._dictionary = dictionary
         self._watched = Watched(program, dictionary)
@@ -89,7 +92,7 @@ class Kernel:
         self._kinds = bytearray()
         axioms = Columns.of([(BACKGROUND, *axiom, FOREVER) for axiom in program.axioms])
         stated = np.stack([background.s, background.p, background.o], axis=1)
-        planned = like._planned if like else make_plans(program, stated, keep_all=keep_all, masks=masks)
+        planned = make_plans(program, stated, keep_all=keep_all, masks=masks)
         self._planned: PlanSet = planned
         self._tables = planned.tables
         self._plan_book = book_of(planned.tables)
@@ -107,11 +110,18 @@ class Kernel:
         self.put(axioms)
         self.put(background)
         ground = self._background()
-        self._epsilon: Epsilon = like._epsilon if like else make_epsilon(program, planned, ground, set())
-        self._table: Table = like._table if like else self._make_table(self._epsilon)
-        self._active = ActivePlans(self._tables, ground, self._epsilon.plans)
-        self._store = install(self._store, self._epsilon, self._table)
+        epsilon = make_epsilon(program, planned, ground, set())
+        self._active = ActivePlans(self._tables, ground, epsilon.plans)
+        self._store = install(self._store, epsilon, self._make_table(epsilon))
         self.begin_step()
+
+    def copy(self) -> Kernel:
+        """Another kernel with the same facts, which goes its own way from now on."""
+        made = copy(self)
+        kinds, arrays = self._store.kinds, (array.copy() for array in self._store)
+        made._store = Store(*arrays)._replace(kinds=kinds)  # These are the dictionary's.
+        made._watched, made._active = self._watched.copy(), self._active.copy()
+        return made
 
     # -- a step ------------------------------------------------------------------------------
 
@@ -242,10 +252,10 @@ class Kernel:
         live = (store.rows[:used, CONTEXT] > 0) & (store.flags[:used] & DEAD == 0)
         return set(self.facts(np.nonzero(live)[0]).stamps())
 
-    def used_terms(self) -> list[int]:
-        """The integers that facts use."""
+    def used_terms(self) -> Array:
+        """The integers that facts use, some of them often."""
         rows = self._store.rows[: self._store.meta[ROWS]]
-        return [int(term) for term in np.unique(rows[rows[:, CONTEXT] >= 0, : O + 1])]
+        return rows[rows[:, CONTEXT] >= 0, : O + 1].ravel()
 
     def statistics(self) -> dict[str, int]:
         """Counters by name."""
@@ -258,6 +268,27 @@ class Kernel:
             "answers": len(self._watched),
             "bytes": bytes_of(self._store) + self._watched.nbytes,
         }
+
+    # -- putting away --------------------------------------------------------------------------
+
+    def fingerprint(self) -> bytes:
+        """The same for kernels that can go on with each other's arrays."""
+        return b"".join(array.tobytes() for array in (self._store.masks, *self._tables))
+
+    def park(self, folder: Folder) -> dict[str, Any]:
+        """Let the arrays lie in a folder from now on; what there is to know besides them."""
+        self.begin_step()
+        if not folder.holds("rows", self._store.rows):
+            self._store = fitted(self._store)
+        store = self._store
+        self._store = store._replace(**{name: folder.keep(name, getattr(store, name)) for name in PARKED})
+        return {"answers": self._watched.park(folder), **self._active.state()}
+
+    def adopt(self, folder: Folder, plain: dict[str, Any]) -> None:
+        """Go on with the arrays of another kernel that has the same fingerprint."""
+        self._store = self._store._replace(**{name: folder.find(name) for name in PARKED})
+        self._watched.adopt(folder, plain["answers"])
+        self._active.resume(plain)
 
     # -- the compiled functions, called until they are done ------------------------------------
 
@@ -334,7 +365,7 @@ class Kernel:
         return install(store, epsilon, self._make_table(epsilon))
 
     def _make_table(self, epsilon: Epsilon) -> Table:
-        return make_table(epsilon, self._planned, self._dictionary.kinds, self._background())
+        return make_table(epsilon, self._planned, bytes(self._dictionary.kinds), self._background())
 
     def _list_active(self, store: Store) -> Store:
         return self._active.enter(store, int(store.meta[WANTED]))

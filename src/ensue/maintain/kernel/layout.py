@@ -226,6 +226,24 @@ def set_room(store: Store) -> None:
         meta[ROOM + side] = max(0, min(int(in_side.min()), in_rows))
 
 
+PARKED = (
+    *("rows", "ground_links", "slots", "tables", "masks", "links", "hangs"),
+    *("pane_stamps", "pane_heads", "heap", "alpha_counts", "assumed"),
+    *("active_keys", "active_starts", "active_objects", "active"),
+    *("epsilon_keys", "epsilon_starts", "epsilon", "meta"),
+)
+"""What there is to put away between steps: the other arrays are empty then, or somebody else's."""
+
+
+def fitted(store: Store) -> Store:
+    """The store with no more than twice the rows that are in use."""
+    size = 2 * max(32, int(store.meta[ROWS]))
+    if len(store.rows) > size:
+        store = store._replace(rows=store.rows[:size])
+        set_room(store)
+    return store
+
+
 def _tables_in_use(store: Store, side: int) -> list[int]:
     """The tables of one side that rows are hung into."""
     return [2 * k + side for k in range(len(store.masks)) if side or k == 0 or store.links[k]]

@@ -143,7 +143,11 @@ class Statistics:
             return _unknown(mask)
         if not bound:
             return float(len(rows))
-        return len(rows) / len(np.unique(rows[:, bound], axis=0))
+        # At most two slots are bound here, so that both fit into one number.
+        keys = rows[:, bound[0]].astype(np.int64)
+        for k in bound[1:]:
+            keys = keys << 32 | rows[:, k]
+        return len(rows) / len(np.unique(keys))
 
 
 def _unknown(mask: int) -> float:
@@ -195,9 +199,8 @@ def _alpha_of(draft: _Draft, rule: CompiledRule, premise: Triple) -> int:
 
 
 def _tables(draft: _Draft, forward: list[tuple[int, int]], backward: list[tuple[int, int]]) -> Plans:
-    alpha_starts = [0]
-    for predicate in range(max((a[1] for a in draft.alphas), default=-1) + 1):
-        alpha_starts.append(alpha_starts[-1] + sum(a[1] == predicate for a in draft.alphas))
+    predicates = [alpha[1] for alpha in draft.alphas]
+    alpha_starts = np.searchsorted(predicates, np.arange(max(predicates, default=-1) + 2))
     return Plans(
         _matrix(draft.plans, 13),
         _matrix(draft.steps, 10),
@@ -205,7 +208,7 @@ def _tables(draft: _Draft, forward: list[tuple[int, int]], backward: list[tuple[
         _matrix(draft.heads, 3),
         *_dispatch(forward),
         *_dispatch(backward),
-        np.array(alpha_starts, np.int32),
+        alpha_starts.astype(np.int32),
         _matrix(draft.alphas, 4),
     )
 
@@ -216,11 +219,13 @@ def _matrix(rows: Iterable[Iterable[int]], width: int) -> Array:
 
 def _dispatch(listed: list[tuple[int, int]]) -> tuple[Array, Array]:
     """Plans by the predicate given: those that name it and those that take any, in rule order."""
-    size = max((predicate for predicate, _ in listed), default=-1) + 1
+    named = {predicate for predicate, _ in listed}
+    of_any = [plan for predicate, plan in listed if predicate < 0]
     starts: list[int] = [0]
     numbers: list[int] = []
-    for predicate in (*range(size), None):
-        numbers.extend(plan for p, plan in listed if p < 0 or p == predicate)
+    for predicate in (*range(max(named, default=-1) + 1), None):
+        # Of most predicates no rule says anything.
+        numbers += [plan for p, plan in listed if p < 0 or p == predicate] if predicate in named else of_any
         starts.append(len(numbers))
     return np.array(starts, np.int32), np.array(numbers, np.int32)
 
@@ -240,7 +245,7 @@ def _write_plan(
     first_step = len(draft.steps)
     waiting = [k for k in range(len(rule.premises)) if k != skip]
     while waiting:
-        k = min(waiting, key=lambda k: _cost(draft, rule, k, bound))
+        k = min(waiting, key=lambda k: _cost(draft, rule, k, bound)) if len(waiting) > 1 else waiting[0]
         waiting.remove(k)
         _write_step(draft, rule, k, bound, pending)
     native = bool(rule.conclusions) and all(is_native(condition, rule) for condition in rule.conditions)

@@ -27,20 +27,21 @@ from ensue.maintain.kernel.plans import Plans
 # Three entries of the book for each array, in the order of the fields of its tuple.
 _ADDRESS, _LENGTH, _WIDTH = range(3)
 _WORD = 8
+_NO_BYTES = ctypes.c_char * 0
 
 
 def book_of(arrays: NamedTuple) -> Array:
     """The book for a `Store` or for `Plans`."""
-    entries = [
-        (array.__array_interface__["data"][0], len(array), array.shape[1] if array.ndim > 1 else 1)
-        for array in arrays
-    ]
+    entries = [(address_of(array), len(array), array.shape[1] if array.ndim > 1 else 1) for array in arrays]
     return np.array(entries, np.int64)
 
 
-def address_of(book: Array) -> int:
-    """What a compiled function is given for a book."""
-    return int(book.__array_interface__["data"][0])
+def address_of(array: Any) -> int:
+    """Where an array begins; of a book it is what a compiled function is given.
+
+    A store gets a new book whenever one of its arrays grows, and this is a quick way to an address.
+    """
+    return ctypes.addressof(_NO_BYTES.from_buffer(array))
 
 
 def _interpreted_reader(number: int, dtype: Any, columns: int, halves: int) -> Any:

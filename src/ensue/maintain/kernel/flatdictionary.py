@@ -1,0 +1,284 @@
+"""A dictionary whose terms are in flat arrays: looked up, swept and put away many at once.
+
+Texts that come as bytes become integers without becoming Python's first, and the arrays may lie in files
+(`folder.py`). A single look-up costs more than in a `Dictionary`: this one is for batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensue.dictionary import DEFAULT_NESTING, Dictionary
+from ensue.maintain.kernel import termtable
+from ensue.maintain.kernel.folder import Folder
+from ensue.maintain.kernel.layout import FULLEST, Array, grown
+from ensue.maintain.kernel.termtable import (
+    AFTER_SWEEP,
+    BYTES,
+    END,
+    FREE,
+    FREE_COUNT,
+    FREED,
+    GARBAGE,
+    NAMED,
+    NONE,
+    NUMBERS,
+    REGISTERS,
+)
+from ensue.terms import Kind
+
+_FEW = 1024
+
+
+class Table(NamedTuple):
+    """Everything that is known of the terms but what they were minted from."""
+
+    heap: Array
+    starts: Array
+    sizes: Array
+    slots: Array
+    kinds: Array
+    depths: Array
+    pinned: Array
+    registers: Array
+
+
+def _new_table() -> Table:
+    registers = np.zeros(REGISTERS, np.int64)
+    registers[NUMBERS], registers[FREE] = 1, END
+    return Table(
+        heap=np.zeros(32 * _FEW, np.uint8),
+        starts=np.zeros(_FEW, np.int64),
+        sizes=np.full(_FEW, NONE, np.int32),
+        slots=np.zeros(2 * _FEW, np.uint64),
+        kinds=np.full(_FEW, FREED, np.uint8),
+        depths=np.zeros(_FEW, np.uint8),
+        pinned=np.zeros(_FEW, np.bool_),
+        registers=registers,
+    )
+
+
+class FlatDictionary(Dictionary):
+    """A two-way map between terms and small integers, in flat arrays.
+
+    >>> d = FlatDictionary()
+    >>> d.encode_all(["<urn:a>", '"x"', "<urn:a>"]), d.decode(2), d.kind(2).name
+    ([1, 2, 1], '"x"', 'PLAIN')
+    >>> d.sweep(used=[[2]]), "<urn:a>" in d, len(d)
+    (1, False, 1)
+    """
+
+    def __init__(self, nesting: int = DEFAULT_NESTING) -> None:
+        super().__init__(nesting)
+        self._set(_new_table())
+
+    def _set(self, table: Table) -> None:
+        self._table = table
+        # Attributes of their own, since the kernel looks whether they are others than before.
+        self.kinds, self.depths = table.kinds, table.depths  # type: ignore[assignment]
+
+    def __len__(self) -> int:
+        registers = self._table.registers
+        return int(registers[NUMBERS] - 1 - registers[FREE_COUNT])
+
+    def __contains__(self, term: object) -> bool:
+        return isinstance(term, str) and self._find(_bytes_of(term)) > 0
+
+    # -- to integers -------------------------------------------------------------------------------
+
+    def encode(self, term: str) -> int:
+        """The integer of a term, a new one if the term is new."""
+        text = _bytes_of(term)
+        return self._find(text) or int(self.encode_texts(text, _cuts([len(text)]))[0])
+
+    def encode_all(self, terms: Sequence[str]) -> list[int]:
+        """The integers of terms, new ones for those that are new."""
+        texts = [term.encode() for term in terms]
+        cuts = _cuts(list(map(len, texts)))
+        return self.encode_texts(_readable(b"".join(texts)), cuts).tolist()  # type: ignore[no-any-return]
+
+    def encode_texts(self, text: Array, cuts: Array) -> NDArray[np.int32]:
+        """The same for terms in bytes that lie one after the other between `cuts`.
+
+        >>> text, cuts = np.frombuffer(b"<urn:b><urn:a>", np.uint8), np.array([0, 7, 14], np.int32)
+        >>> FlatDictionary().encode_texts(text, cuts).tolist()
+        [1, 2]
+        """
+        text, cuts = _to_read(text), _to_read(cuts)
+        hashes, numbers = np.empty(len(cuts) - 1, np.uint32), np.empty(len(cuts) - 1, np.int32)
+        termtable.hash_all(text, cuts, hashes)
+        self._reserve(len(numbers), len(text))
+        t = self._table
+        termtable.number_all(
+            text, cuts, hashes, numbers, t.heap, t.starts, t.sizes, t.slots, t.kinds, t.registers
+        )
+        return numbers
+
+    def pin(self, term: str) -> int:
+        """Like `encode`, for terms that rules and plans name: a sweep never takes these."""
+        number = self.encode(term)
+        self._table.pinned[number] = True
+        return number
+
+    def pin_all(self) -> None:
+        """Keep every term that is known now, for good."""
+        self._table.pinned[1 : self._table.registers[NUMBERS]] = True
+
+    def fingerprint(self) -> bytes:
+        """The same for dictionaries that know the same terms by the same integers."""
+        t = self._table
+        numbers, used = t.registers[NUMBERS], t.registers[BYTES]
+        digest = blake2b(t.heap[:used].tobytes(), digest_size=16)
+        for column in (t.starts, t.sizes, t.kinds):
+            digest.update(column[:numbers].tobytes())
+        return digest.digest()
+
+    def _find(self, text: Array) -> int:
+        t = self._table
+        return int(termtable.find(text, t.heap, t.starts, t.sizes, t.slots))
+
+    # -- and back ----------------------------------------------------------------------------------
+
+    def decode(self, number: int) -> str:
+        """The term of an integer. Raises KeyError for one that stands for nothing."""
+        t = self._table
+        if not 0 < number < t.registers[NUMBERS] or t.kinds[number] == FREED:
+            raise KeyError(number)
+        if t.sizes[number] == NONE:
+            self._give_label(number)
+            t = self._table
+        start = int(t.starts[number])
+        return t.heap[start : start + int(t.sizes[number])].tobytes().decode()
+
+    def decode_all(self, numbers: Sequence[int]) -> list[str | None]:
+        """The terms of integers, None for 0."""
+        wanted = np.asarray(numbers, np.int32)
+        for number in np.unique(wanted[self._table.sizes[wanted] == NONE]).tolist():
+            if number:
+                self.decode(number)
+        t = self._table
+        cuts = np.empty(len(wanted) + 1, np.int64)
+        text = np.empty(int(t.sizes[wanted].clip(0).sum(dtype=np.int64)), np.uint8)
+        termtable.gather(wanted, t.heap, t.starts, t.sizes, cuts, text)
+        whole, ends = text.tobytes(), cuts.tolist()
+        return [whole[a:b].decode() if b > a else None for a, b in pairwise(ends)]
+
+    def _give_label(self, number: int) -> None:
+        text = _bytes_of(self._minted_label(self._mint_keys[number]))
+        self._reserve(1, len(text))
+        t = self._table
+        termtable.name(number, text, t.heap, t.starts, t.sizes, t.slots, t.registers)
+
+    # -- minted nodes, and giving back -------------------------------------------------------------
+
+    @property
+    def has_minted(self) -> bool:
+        """Whether there are nodes that rules made: what they were made from is not in the arrays."""
+        return bool(self._minted)
+
+    def _take_all(self, kind: Kind, count: int) -> Sequence[int]:
+        self._reserve(count, 0)
+        numbers = np.empty(count, np.int32)
+        termtable.take_all(numbers, self._table.starts, self._table.registers)
+        self._table.kinds[numbers] = kind
+        return numbers.tolist()
+
+    @property
+    def wants_sweep(self) -> bool:
+        """Whether the terms have doubled since the last sweep, so that one pays."""
+        return len(self) > 2 * int(self._table.registers[AFTER_SWEEP]) + 10_000
+
+    def sweep(self, used: Iterable[Iterable[int]]) -> int:
+        """Free every term that is neither pinned nor in one of the columns `used`; say how many."""
+        t = self._table
+        keep = t.pinned.copy()
+        for column in used:
+            keep[np.asarray(column, np.int32)] = True
+        if self._minted:
+            self._keep_arguments(keep)
+        dropped = int(
+            termtable.drop_unused(keep, t.heap, t.starts, t.sizes, t.slots, t.kinds, t.depths, t.registers)
+        )
+        for number in [number for number in self._mint_keys if not keep[number]]:
+            del self._minted[self._mint_keys.pop(number)]
+        if 2 * t.registers[GARBAGE] > t.registers[BYTES]:
+            self._move_texts(int(t.registers[BYTES]))
+        self.generation += 1
+        t.registers[AFTER_SWEEP] = len(self)
+        return dropped
+
+    def _keep_arguments(self, keep: Array) -> None:
+        """Mark what kept nodes were minted from."""
+        marked = set(np.flatnonzero(keep).tolist())
+        for number in list(marked):
+            self._keep_mint_arguments(number, marked)
+        keep[np.array(sorted(marked), np.int64)] = True
+
+    # -- room --------------------------------------------------------------------------------------
+
+    def _reserve(self, terms: int, size: int) -> None:
+        """Make room for so many more terms with so many bytes."""
+        t = self._table
+        numbers = int(t.registers[NUMBERS]) + terms
+        if numbers > len(t.starts):
+            room = 2 * numbers
+            t = t._replace(
+                starts=grown(t.starts, room),
+                sizes=grown(t.sizes, room, NONE),
+                kinds=grown(t.kinds, room, FREED),
+                depths=grown(t.depths, room),
+                pinned=grown(t.pinned, room),
+            )
+        named = int(t.registers[NAMED]) + terms
+        if named > len(t.slots) * FULLEST:
+            slots = np.zeros(int(2 * named / FULLEST), np.uint64)
+            termtable.move_all(t.slots, slots)
+            t = t._replace(slots=slots)
+        if t is not self._table:
+            self._set(t)
+        if int(t.registers[BYTES]) + size > len(t.heap):
+            self._move_texts(2 * (int(t.registers[BYTES]) - int(t.registers[GARBAGE]) + size))
+
+    def _move_texts(self, room: int) -> None:
+        t = self._table
+        heap = np.zeros(room, np.uint8)
+        termtable.move_texts(t.heap, heap, t.starts, t.sizes, t.kinds, t.registers)
+        self._set(t._replace(heap=heap))
+
+    # -- putting away ------------------------------------------------------------------------------
+
+    def park(self, folder: Folder) -> None:
+        """Let the arrays lie in a folder from now on."""
+        self._set(Table(*map(folder.keep, Table._fields, self._table)))
+
+    def adopt(self, folder: Folder) -> None:
+        """Go on with the arrays of a folder. What was known by integers before is not known any more."""
+        self._set(Table(*map(folder.find, Table._fields)))
+        self._minted, self._mint_keys = {}, {}
+        self.generation += 1
+
+
+def _bytes_of(term: str) -> Array:
+    return _readable(term.encode())
+
+
+def _readable(data: bytes) -> Array:
+    return np.frombuffer(data, np.uint8)
+
+
+def _to_read(found: Array) -> Array:
+    # Compiled for arrays that are not written to, as others need not have that right.
+    if found.flags.writeable:
+        found = found.view()
+        found.flags.writeable = False
+    return found
+
+
+def _cuts(sizes: list[int]) -> Array:
+    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))

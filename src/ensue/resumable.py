@@ -1,0 +1,152 @@
+"""A reasoner that goes step by step, and that another can go on with where it was.
+
+What is needed to go on is the truth (`state`, `memories`, and a log of the steps that still matter), from
+which `resume` makes everything else again; or the truth and a folder of arrays (`park`), which `adopt` goes
+on with as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from ensue.maintain.kernel.flatdictionary import FlatDictionary
+from ensue.query.arrivals import Arrivals, Batch
+from ensue.query.log import Logged, Mark, first_needed
+from ensue.query.output import Result
+from ensue.reasoner import Reasoner
+
+if TYPE_CHECKING:
+    from ensue.maintain.kernel.folder import Folder
+
+
+class Resumable(Reasoner):
+    """A reasoner, its steps, and what it takes to go on from between two of them."""
+
+    _basis: str | None = None
+
+    _make_dictionary = FlatDictionary
+
+    @property
+    def terms(self) -> FlatDictionary:
+        """The dictionary, whose arrays can be put away."""
+        assert isinstance(self.dictionary, FlatDictionary)
+        return self.dictionary
+
+    # -- step by step ------------------------------------------------------------------------------
+
+    def step(
+        self,
+        batches: Mapping[str, Batch],
+        ended: Iterable[str] = (),
+        heartbeats: Mapping[str, int] | None = None,
+    ) -> list[Result]:
+        """Take in what came at once, as a micro-batch brings it, and give the results that are due.
+
+        All of it is judged by the frontier as it was before, whatever the heartbeats of the streams say.
+        `ended` are streams that have ended.
+        """
+        with self._sources.stages.of("feed"):
+            self._intake.put_together(batches, self._windows_over, self._timeline.arrive)
+        for stream, time in (heartbeats or {}).items():
+            self._intake.heartbeat(stream, time)
+        for stream in ended:
+            self._intake.end(stream)
+            self._timeline.end(stream)
+        return list(self._results())
+
+    def mark(self) -> Mark:
+        """How far it has come: kept with each batch of a log of steps, for `resume`."""
+        return Mark(self._intake.time, self._timeline.numbers)
+
+    def horizons(self) -> dict[str, tuple[int, int]]:
+        """For each stream the time and the number at or below which nothing matters any more."""
+        return {stream: self._timeline.horizon(stream) for stream in self._streams}
+
+    def take_made(self) -> dict[str, Arrivals]:
+        """What queries have constructed for others to read since the last call; from the first call on."""
+        return self._timeline.take_made()
+
+    def state(self) -> dict[str, Any]:
+        """Everything but what is held of the streams and what queries remember, as plain data."""
+        return {
+            "intake": self._intake.state(),
+            "timeline": self._timeline.state(),
+            "horizons": self.horizons(),
+            "answers": self.answers,
+        }
+
+    def memories(self) -> dict[str, tuple[list[Any], Callable[[], dict[str, Any]]]]:
+        """What each query remembers: its version, and a function that gives it as plain data."""
+        return {each.name: (each.version, each.state) for each in self._timeline.queries}
+
+    def resume(
+        self, state: Mapping[str, Any], memories: Mapping[str, Mapping[str, Any]], log: Sequence[Logged]
+    ) -> None:
+        """Go on where another reasoner with the same queries was, before anything has come.
+
+        `log` are its steps in order, the last ones at least: those that are needed are found out by
+        the horizons. What was admitted is let in again, in the same order, and nothing is evaluated.
+        """
+        timeline, intake = state["timeline"], state["intake"]
+        marks = [*(step.mark for step in log), Mark(intake["frontier"]["time"], timeline["numbers"])]
+        first = first_needed(marks, state["horizons"])
+        self._timeline.start_again(timeline, marks[first].numbers)
+        for number, (step, after) in enumerate(zip(log, marks[1:], strict=True)):
+            self._intake.put_again(step.batches, self._windows_over, step.mark.frontier)
+            for stream, _, arrivals in self._intake.release(after.frontier):
+                if number >= first:
+                    self._timeline.admit_again(stream, arrivals, step.mark.frontier)
+            if number >= first:
+                for stream, arrivals in step.made.items():
+                    self._timeline.admit_again(stream, arrivals, step.mark.frontier)
+        self._timeline.resume(timeline)
+        self._go_on(state, memories)
+
+    def _go_on(self, state: Mapping[str, Any], memories: Mapping[str, Mapping[str, Any]]) -> None:
+        self._intake.resume(state["intake"])
+        self.answers = state["answers"]
+        for running in self._timeline.queries:
+            running.resume(memories.get(running.name, {}))
+
+    # -- with arrays that are put away between steps -----------------------------------------------
+
+    def settle(self) -> None:
+        """All queries are registered, and nothing has come: keep no log of copies from now on.
+
+        Reasoners that give the same for `basis` then can adopt what each other has put away.
+        """
+        self.terms.pin_all()  # Whoever adopts knows these by the same integers.
+        settled = self._admission.settle()
+        found = [each for each in settled if each is not None]
+        if len(found) == len(settled):
+            self.terms.pin_all()
+            digest = blake2b(self.terms.fingerprint(), digest_size=16)
+            for each in found:
+                digest.update(each)
+            self._basis = digest.hexdigest()
+
+    @property
+    def basis(self) -> str | None:
+        """What the integers and plans are; None if what is held cannot be put away."""
+        return None if self.terms.has_minted else self._basis
+
+    def park(self, folder: Folder) -> dict[str, Any]:
+        """Let what is held lie in a folder from now on; what there is to know besides it and the truth."""
+        self.terms.park(folder.under("terms"))
+        self._intake.park(folder.under("waiting"))
+        return self._timeline.park(folder)
+
+    def adopt(
+        self,
+        state: Mapping[str, Any],
+        memories: Mapping[str, Mapping[str, Any]],
+        folder: Folder,
+        plain: dict[str, Any],
+    ) -> None:
+        """Go on where another reasoner of the same `basis` was, with what it has put away."""
+        self.terms.adopt(folder.under("terms"))
+        self._intake.adopt(folder.under("waiting"))
+        self._timeline.adopt(state["timeline"], folder, plain)
+        self._go_on(state, memories)
