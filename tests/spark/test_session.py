@@ -23,7 +23,10 @@ def test_a_job_in_a_session(spark, tmp_path):
 
 
 def test_what_a_session_is_set_to(spark):
-    for name, value in settings("ensue-tests", cores=2, shards=2).items():
+    wanted = settings("ensue-tests", cores=2, shards=2)
+    # A name that somebody asks for later is written over the first one, except where Spark began.
+    assert spark.sparkContext.appName == wanted.pop("spark.app.name")
+    for name, value in wanted.items():
         assert spark.conf.get(name) == value, name
     assert spark.sparkContext.uiWebUrl is None
 

@@ -33,7 +33,7 @@ RANGE_S, STEP_S = 10, 5
 class Options:
     """The size of the experiment."""
 
-    statements: int = 4_000_000
+    statements: int = 8_000_000
     rate: int = 40_000
     """Statements a second, by their stamps: a window has ten times as many."""
     repeats: int = 2
