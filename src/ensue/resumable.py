@@ -25,8 +25,12 @@ class Resumable(Reasoner):
     """A reasoner, its steps, and what it takes to go on from between two of them."""
 
     _basis: str | None = None
-
     _make_dictionary = FlatDictionary
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """As a `Reasoner`."""
+        super().__init__(*args, **options)
+        self._timeline.take_made()  # What queries construct is kept from now on.
 
     @property
     def terms(self) -> FlatDictionary:
@@ -65,7 +69,7 @@ class Resumable(Reasoner):
         return {stream: self._timeline.horizon(stream) for stream in self._streams}
 
     def take_made(self) -> dict[str, Arrivals]:
-        """What queries have constructed for others to read since the last call; from the first call on."""
+        """What queries have constructed for others to read since the last call."""
         return self._timeline.take_made()
 
     def state(self) -> dict[str, Any]:

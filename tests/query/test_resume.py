@@ -28,7 +28,6 @@ class Run:
         self.case, self.strategy, self.folder = case, strategy, folder
         self.results, self.log, self.dropped, self.resumed = [], [], 0, 0
         self.reasoner = self._new()
-        self.reasoner.take_made()
 
     def _new(self):
         engine = Engine(self.case, self.strategy, "compiled", self.folder, Resumable)
@@ -67,7 +66,6 @@ class Run:
             for mark, _, batch, made in self.log
         ]
         again.resume(state, memories, log)
-        again.take_made()
         self.resumed += 1
 
 

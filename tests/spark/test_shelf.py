@@ -10,6 +10,7 @@ import pytest
 from marks import needs_full_device
 from spark.test_shard import BLOCK, Memory, Piece, asking, block
 
+from ensue.resumable import Resumable
 from ensue.spark import shelf as shelves
 from ensue.spark.shard import Cache, step
 from ensue.spark.shelf import PLACE, Shelf, sweep
@@ -143,3 +144,36 @@ def test_answers_are_the_same_with_and_without(tmp_path, parts):
     plain = results([Cache(), Cache()])
     assert plain == results([Cache(Shelf(tmp_path, "plan")) for _ in range(2)])
     assert any(rows for _, _, rows in plain)
+
+
+def test_what_queries_construct_is_logged_by_whoever_adopts(tmp_path):
+    """A process that has never seen the shard adopts it, and a later one has the truth alone."""
+
+    def made():
+        reasoner = Resumable()
+        reasoner.register(
+            "REGISTER STREAM <urn:made> AS CONSTRUCT { ?s <urn:q> ?o } "
+            "FROM STREAM <urn:s> [RANGE 1s STEP 1s] WHERE { ?s <urn:p> ?o }"
+        )
+        reasoner.register(
+            "REGISTER QUERY seen AS SELECT ?s "
+            "FROM STREAM <urn:made> [RANGE 20s STEP 1s] WHERE { ?s <urn:q> ?o }"
+        )
+        reasoner.settle()
+        return reasoner
+
+    def answers(cache_of):
+        store, found = Memory(), []
+        for number in range(12):
+            rows = [(1000 * number + 500, f"<urn:s{number}>", "<urn:p>", "<urn:o>")]
+            piece = Piece("urn:s", number, BLOCK, block(rows))
+            outcome = step("x", [piece], store, made, cache_of(number))
+            results = [each for each in outcome.results if each.query == "seen"]
+            found.append([(each.close, sorted(each.answers.rows)) for each in results])
+        return found
+
+    one = Cache()
+    plain = answers(lambda _: one)
+    assert len(plain[-1][-1][1]) >= 10
+    # Every process is a new one, and the last has no shelf.
+    assert answers(lambda number: Cache(Shelf(tmp_path, "plan") if number < 11 else None)) == plain

@@ -181,18 +181,16 @@ def step(name: str, pieces: Iterable[Piece], store: Store, make: Make, cache: Ca
     shard = _current(name, store, make, cache)
     came = sorted(pieces)
     results, dead = _work(shard, came, store)
-    token = secrets.token_hex(16)
+    counters, token = _counters(shard), secrets.token_hex(16)
     store.put_head(_head(shard, token))
-    cache.put(name, token, shard)
-    return Outcome(results, dead, _counters(shard))
+    cache.put(name, token, shard)  # From here on its arrays are not touched.
+    return Outcome(results, dead, counters)
 
 
 def _current(name: str, store: Store, make: Make, cache: Cache) -> Shard:
     found = store.head()
     if found is None:
-        shard = Shard(make())
-        shard.reasoner.take_made()
-        return shard
+        return Shard(make())
     head = Head(**json.loads(found))
     return cache.take(name, head, store, make) or _rebuilt(head, store, make)
 
@@ -270,7 +268,6 @@ def _rebuilt(head: Head, store: Store, make: Make) -> Shard:
     shard = Shard(make(), "rebuilt", head.step, dead=head.dead)
     log = [_logged(number, pieces, shard) for number, pieces in sorted(store.log())]
     shard.reasoner.resume(head.state, _memories(store), log)
-    shard.reasoner.take_made()
     shard.versions = _versions(shard.reasoner)
     return shard
 

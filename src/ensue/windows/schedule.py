@@ -218,9 +218,10 @@ class Schedule:
     def resume(self, state: dict[str, Any]) -> None:
         """Go on from a state, with what was admitted before counted once more."""
         self._now, self._admitted_to = state["now"], state["admitted_to"]
-        for name, (first, newest, ended) in state["streams"].items():
+        for name in {*self._streams, *state["streams"]}:
             stream = self._stream(name)
-            stream.first, stream.newest, stream.ended = first, newest, ended
+            nothing = (FOREVER, NEVER, False)
+            stream.first, stream.newest, stream.ended = state["streams"].get(name, nothing)
         for name, query in self._queries.items():
             query.resume(state["queries"][name])
             self._look(query)
