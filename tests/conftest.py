@@ -18,6 +18,9 @@ settings.register_profile(
 )
 settings.load_profile("ensue")
 
+# Of a Java that lives for a test or two, the optimising compiler takes more time than it saves.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
