@@ -121,11 +121,10 @@ class Resumable(Reasoner):
 
         Reasoners that give the same for `basis` then can adopt what each other has put away.
         """
-        self.terms.pin_all()  # Whoever adopts knows these by the same integers.
         settled = self._admission.settle()
         found = [each for each in settled if each is not None]
         if len(found) == len(settled):
-            self.terms.pin_all()
+            self.terms.pin_all()  # Whoever adopts knows these by the same integers.
             digest = blake2b(self.terms.fingerprint(), digest_size=16)
             for each in found:
                 digest.update(each)

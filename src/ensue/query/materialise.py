@@ -141,12 +141,12 @@ class Materialisation:
     def park(self, folder: Folder) -> dict[str, Any]:
         """Let what is held lie in a folder from now on; what there is to know besides. Settled, that is."""
         assert self._parking
-        return {"passed": self.threshold, **self._parking.park(folder)}
+        return self._parking.park(folder)
 
     def adopt(self, folder: Folder, plain: dict[str, Any]) -> None:
         """Go on with what another has put away."""
         assert self._parking
-        self.threshold = plain["passed"]
+        self.threshold = plain["threshold"]
         self._parking.adopt(folder, plain)
 
     def statistics(self) -> dict[str, int]:

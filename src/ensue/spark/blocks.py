@@ -152,7 +152,7 @@ class Block:
     def batch(self, dictionary: FlatDictionary) -> Batch:
         """The same in the integers of a dictionary."""
         cuts, text = _cut(self.terms)
-        numbers = dictionary.encode_texts(np.frombuffer(text, np.uint8), cuts - cuts[0])
+        numbers = dictionary.encode_texts(np.frombuffer(text, np.uint8), cuts)
         known = np.append(numbers, np.int32(DEFAULT_GRAPH))
         times = self.times if self.rows is None else self.times[self.rows]
         arrivals = Arrivals(times, *(known[column] for column in self.columns))
@@ -187,7 +187,7 @@ class Texts(Sequence[str]):
     def checksums(self, numbers: Terms) -> NDArray[np.uint32]:
         """The checksums of the texts of these terms, which say who owns them."""
         cuts, text = _cut(self._terms)
-        return checksums(np.frombuffer(text, np.uint8), cuts - cuts[0], numbers)
+        return checksums(np.frombuffer(text, np.uint8), cuts, numbers)
 
 
 @dataclass
@@ -210,7 +210,7 @@ def _cut(terms: pa.StringArray) -> tuple[Terms, memoryview]:
         return np.zeros(1, np.int32), memoryview(b"")
     _, cuts, text = terms.buffers()
     found = np.frombuffer(cuts, np.int32)[terms.offset : terms.offset + len(terms) + 1]
-    return found, memoryview(text)[found[0] : found[-1]]
+    return found - found[0], memoryview(text)[found[0] : found[-1]]
 
 
 def _apart(times: Times) -> tuple[bool, NDArray[Any]]:

@@ -120,8 +120,8 @@ def _is_abandoned(path: Path) -> bool:
         os.kill(int(by), 0)
     except ProcessLookupError:
         return True
-    except OSError:
-        return False
+    except PermissionError:
+        pass
     return False
 
 

@@ -33,7 +33,7 @@ from ensue.maintain.kernel.tables import (
     find_slot_of,
     hash_row,
     home_of,
-    move_slots,
+    move_all,
     row_in,
     slot_of,
 )
@@ -210,7 +210,7 @@ class AnswerTable:
         if self._count + more > len(self._keys):
             size = 2 * (self._count + more)
             slots = zeros((_slots_for(size),), np.uint64)
-            _move_all(self._slots, slots)
+            move_all(self._slots, slots)
             self._keys, self._stamps, self._slots = grown(self._keys, size), grown(self._stamps, size), slots
 
 
@@ -322,11 +322,6 @@ def _remove(keys, stamps, slots, count, row):
         _copy(keys, row, keys, last)
         stamps[row] = stamps[last]
     return last
-
-
-@compiled
-def _move_all(old, slots):
-    move_slots(old, 0, len(old), slots, 0, len(slots))
 
 
 @allocating

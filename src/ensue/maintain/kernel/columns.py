@@ -36,3 +36,10 @@ class Columns:
     def take(self, which: Array | slice) -> Columns:
         """Some of the rows, in the order asked for."""
         return Columns(self.context[which], self.s[which], self.p[which], self.o[which], self.stamp[which])
+
+
+def to_read(array: Array) -> Array:
+    """The same array, not to be written to: what is compiled for that also takes what nobody may write to."""
+    found = array.view()
+    found.flags.writeable = False
+    return found

@@ -14,17 +14,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensue.dictionary import DEFAULT_NESTING, Dictionary
+from ensue.dictionary import DEFAULT_NESTING, FREED, Dictionary
 from ensue.maintain.kernel import termtable
+from ensue.maintain.kernel.columns import to_read
 from ensue.maintain.kernel.folder import Folder
-from ensue.maintain.kernel.layout import FULLEST, Array, grown
+from ensue.maintain.kernel.layout import END, FULLEST, Array, grown
+from ensue.maintain.kernel.tables import move_all
 from ensue.maintain.kernel.termtable import (
     AFTER_SWEEP,
     BYTES,
-    END,
     FREE,
     FREE_COUNT,
-    FREED,
     GARBAGE,
     NAMED,
     NONE,
@@ -110,7 +110,7 @@ class FlatDictionary(Dictionary):
         >>> FlatDictionary().encode_texts(text, cuts).tolist()
         [1, 2]
         """
-        text, cuts = _to_read(text), _to_read(cuts)
+        text, cuts = to_read(text), to_read(cuts)
         hashes, numbers = np.empty(len(cuts) - 1, np.uint32), np.empty(len(cuts) - 1, np.int32)
         termtable.hash_all(text, cuts, hashes)
         self._reserve(len(numbers), len(text))
@@ -238,7 +238,7 @@ class FlatDictionary(Dictionary):
         named = int(t.registers[NAMED]) + terms
         if named > len(t.slots) * FULLEST:
             slots = np.zeros(int(2 * named / FULLEST), np.uint64)
-            termtable.move_all(t.slots, slots)
+            move_all(t.slots, slots)
             t = t._replace(slots=slots)
         if t is not self._table:
             self._set(t)
@@ -270,14 +270,6 @@ def _bytes_of(term: str) -> Array:
 
 def _readable(data: bytes) -> Array:
     return np.frombuffer(data, np.uint8)
-
-
-def _to_read(found: Array) -> Array:
-    # Compiled for arrays that are not written to, as others need not have that right.
-    if found.flags.writeable:
-        found = found.view()
-        found.flags.writeable = False
-    return found
 
 
 def _cuts(sizes: list[int]) -> Array:

@@ -10,11 +10,12 @@ Of other lines nothing is said but that they are not.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensue.maintain.kernel.columns import to_read
 from ensue.maintain.kernel.compiling import compiled, inlined, part
 from ensue.maintain.kernel.plainterms import NOT_PLAIN, iri_end, label_end, literal_end
 
@@ -54,8 +55,7 @@ def scan(data: NDArray[np.uint8], cuts: Numbers) -> Scanned:
     ([True, False], 5, [0, 1, 0, -1], b'<urn:a><urn:p>')
     """
     lines = len(cuts) - 1
-    # Compiled for arrays that are not written to, as others need not have that right.
-    data, cuts = _to_read(data), _to_read(cuts)
+    data, cuts = to_read(data), to_read(cuts)
     plain, times = np.zeros(lines, np.bool_), np.empty(lines, np.int64)
     numbers = np.empty((_COLUMNS, lines), np.int32)
     # At most half of it is used, so that a free slot is soon found.
@@ -67,12 +67,6 @@ def scan(data: NDArray[np.uint8], cuts: Numbers) -> Scanned:
     offsets, text = np.empty(terms + 1, np.int32), np.empty(size, np.uint8)
     _gather(data, spans, offsets, text)
     return Scanned(plain, times, numbers, offsets, text, bool(blank))
-
-
-def _to_read(array: NDArray[Any]) -> NDArray[Any]:
-    found = array.view()
-    found.flags.writeable = False
-    return found
 
 
 @compiled

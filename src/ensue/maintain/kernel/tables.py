@@ -367,6 +367,12 @@ def move_slots(old, first, end, slots, offset, capacity):
             slots[offset + to] = slot
 
 
+@compiled
+def move_all(old, slots):
+    """Put what is in the only table of some slots into larger ones."""
+    move_slots(old, 0, len(old), slots, 0, len(slots))
+
+
 @inlined
 def take_row(store):
     """A row to write to: one that was given back, or a blank one."""

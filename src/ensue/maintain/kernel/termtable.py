@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from ensue.dictionary import FREED
 from ensue.maintain.kernel import view
 from ensue.maintain.kernel.compiling import compiled, inlined, part
+from ensue.maintain.kernel.layout import END
 from ensue.maintain.kernel.tables import (
     AHEAD,
     empty_slot,
     find_slot_of,
     home_of,
-    move_slots,
     row_in,
     slot_of,
 )
+from ensue.terms import Kind
 
 # Registers of a table.
 NUMBERS = 0
@@ -35,13 +37,10 @@ AFTER_SWEEP = 6
 """How many terms the last sweep left."""
 REGISTERS = 7
 
-END = -1
 NONE = -1
 """The size of a number's text if it has none: it is free, or a minted node that nobody asked the label of."""
-FREED = 255
-"""The kind of a number that stands for no term at present."""
 
-_IRI, _BLANK, _TRIPLE, _PLAIN, _TYPED = range(5)
+_IRI, _BLANK, _TRIPLE, _PLAIN, _TYPED = map(int, Kind)
 _QUOTE, _UNDERSCORE, _LESS, _GREATER = b'"_<>'
 _A, _B = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 _HALF, _TURN = np.uint64(32), np.uint64(29)
@@ -208,12 +207,6 @@ def move_texts(heap, larger, starts, sizes, kinds, registers):
         starts[number] = at
         at += sizes[number]
     registers[BYTES], registers[GARBAGE] = at, 0
-
-
-@compiled
-def move_all(old, slots):
-    """Put what is in the old slots into the new ones."""
-    move_slots(old, 0, len(old), slots, 0, len(slots))
 
 
 @compiled
