@@ -1,4 +1,4 @@
-"""Dropping what is not relevant changes no answer: whole queries with random rules, backgrounds and streams.
+"""Dropping what is not relevant changes no answer, nor does pruning the rules: whole queries with random rules, backgrounds and streams.
 
 ENSUE_SEED sets the first seed, ENSUE_PLAN_CASES how many cases there are. In every second case the made-up
 vocabulary of rules is the standard's, so that premises are cut by assumption.
@@ -36,6 +36,7 @@ class Tally:
     filtered: int = 0
     with_drops: int = 0
     assuming: int = 0
+    pruned: int = 0
     kept: int = 0
     dropped: int = 0
     lost: int = 0
@@ -52,17 +53,18 @@ def test_dropping_what_is_irrelevant_changes_no_answer(capsys):
         print(
             f"\n{CASES} cases from seed {SEED}: {tally.filtered} with a filter,"
             f" {tally.with_drops} of them drop ({share:.0%} of all statements),"
-            f" {tally.assuming} assume something, {tally.lost} have answers that rest on the streams"
+            f" {tally.assuming} assume something, {tally.pruned} have rules pruned, {tally.lost} have answers that rest on the streams"
         )
     assert tally.filtered >= CASES / 2
     assert tally.with_drops >= CASES / 3
     assert tally.lost >= CASES / 3
     assert tally.assuming >= CASES / 10
+    assert tally.pruned >= CASES / 4
     assert share > 0.1
 
 
 def check(case: Case, tally: Tally) -> None:
-    found = relevance.find(*job_of(case))
+    found, pruned = relevance.find_both(*job_of(case))
     if found.everything:
         return
     matcher, stated = found.matcher(), statements_of(case)
@@ -72,12 +74,17 @@ def check(case: Case, tally: Tally) -> None:
     stated = [statement for statement in statements_of(allowed) if statement != BLANKED]
     keep = matcher.keep(*block(stated))
     whole = answers(allowed)
-    # Where nothing is dropped, that is the same case.
-    if not keep.all() and answers(blanked(allowed, masked(stated, ~keep))) != whole:
-        pytest.fail(f"case {case.seed}\n{render(case)}\n" + "\n".join(found.describe()), pytrace=False)
+    dropped = blanked(allowed, masked(stated, ~keep))
+    # Where nothing is dropped, or no rule is pruned, that is the same case.
+    variants = [dropped] * (not keep.all()) + [replace(dropped, rules=pruned)] * (pruned != case.rules)
+    for variant in variants:
+        if answers(variant) != whole:
+            report = "\n".join([render(variant), *found.describe()])
+            pytest.fail(f"case {case.seed}\n{report}", pytrace=False)
     tally.filtered += 1
     tally.with_drops += bool((~keep).any())
     tally.assuming += bool(found.assumed)
+    tally.pruned += pruned != case.rules
     tally.kept += int(keep.sum())
     tally.dropped += int((~keep).sum())
     tally.lost += answers(blanked(allowed, lambda _: True)) != whole

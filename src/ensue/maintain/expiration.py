@@ -44,6 +44,7 @@ class Expiration(KernelMaintainer):
     name = "expiration"
     stamped = True
     _keep_all = False
+    _only_answers = False
 
     def __init__(self, rules: RuleSet, dictionary: Dictionary, *, indexes: tuple[int, ...] = ()) -> None:
         """`indexes` are join indexes (masks of `kernel.layout`) to keep from the start.
@@ -111,12 +112,15 @@ class Expiration(KernelMaintainer):
         columns, stamps = table.read(context, max(threshold, self._log.threshold))
         return Solutions(dict(zip(names, columns, strict=True)), stamps)
 
-    def settle(self) -> bytes:
+    def settle(self, *, only_answers: bool) -> bytes:
         """Keep no log from now on: somebody else has the copies. Before anything has come.
 
-        The same is given by those that can `adopt` what the other has put away.
+        `only_answers`: nothing will be read but the solutions of watched patterns, so what these do not
+        rest on need not be there. The same is given by those that can `adopt` what the other has put away.
         """
         self._log = NoLog(self._log.threshold)
+        self._only_answers = only_answers and not self._keep_all
+        self._kernel = None
         return self._engine.fingerprint()
 
     def park(self, folder: Folder) -> dict[str, Any]:
@@ -137,6 +141,7 @@ class Expiration(KernelMaintainer):
             columns_of(self._ground),
             keep_all=self._keep_all,
             masks=self._indexes,
+            only_answers=self._only_answers,
         )
         kernel.threshold = self._log.threshold
         return kernel

@@ -33,9 +33,10 @@ class Need:
 
 @dataclass(slots=True)
 class Needs:
-    """All needs, by key, and the cuts that they rest on."""
+    """All needs, by key, the rules that can meet them, and the cuts that these rest on."""
 
     by_key: dict[int | None, Shapes] = field(default_factory=dict)
+    heads: set[Head] = field(default_factory=set)
     cuts: set[Cut] = field(default_factory=set)
 
     def add(self, need: Need) -> bool:
@@ -72,6 +73,7 @@ def _behind(head: Head, need: Need, cuts: Cuts, found: Needs) -> list[Need]:
     if binding is None or not live or (need.key is not None and _is_minted(head, need.key)):
         return []
     premises = [(head.premises[at].pattern, _key_in(head, at, need.key)) for at in live]
+    found.heads.add(head)
     found.cuts.update(cuts.inferred(head))
     if all(found.covers(Need(shape_of(pattern, binding), key)) for pattern, key in premises):
         return []

@@ -15,6 +15,7 @@ from ensue.plan.backward import Need
 from ensue.plan.cuts import Cuts, goal_of
 from ensue.plan.known import Statement
 from ensue.plan.matches import Mask, Matches, Numbers
+from ensue.plan.prune import prune
 from ensue.plan.shapes import ANY, Shape, overlap, shape_of, show
 from ensue.query.levels import constructed
 from ensue.query.tree import ContinuousQuery
@@ -77,7 +78,14 @@ class Matcher:
 
 
 def find(queries: Iterable[ContinuousQuery], rules: RuleSet, background: Iterable[Statement]) -> Relevance:
-    """What the queries of a job need of its streams.
+    """What the queries of a job need of its streams: see `find_both`."""
+    return find_both(queries, rules, background)[0]
+
+
+def find_both(
+    queries: Iterable[ContinuousQuery], rules: RuleSet, background: Iterable[Statement]
+) -> tuple[Relevance, RuleSet]:
+    """What the queries of a job need of its streams, and the rules for what these need of them.
 
     `background` is closed under the rules, with all that follows (`ensue.plan.known.close`), and holds
     the graphs of every FROM besides: more background only makes more statements matter. For one
@@ -89,7 +97,7 @@ def find(queries: Iterable[ContinuousQuery], rules: RuleSet, background: Iterabl
     >>> rules = load_rules("rdfs-jena")
     >>> below = ("<urn:Cat>", "<http://www.w3.org/2000/01/rdf-schema#subClassOf>", "<urn:Animal>")
     >>> query = parse_query("ASK FROM STREAM <urn:s> [RANGE 1s] { ?x <urn:eats> <urn:fish> }")
-    >>> find([query], rules, close(rules, [below])).describe()[0]
+    >>> find_both([query], rules, close(rules, [below]))[0].describe()[0]
     'statements of <urn:s> are dropped unless they match (* <urn:eats> <urn:fish>)'
     """
     every = list(queries)
@@ -100,17 +108,17 @@ def find(queries: Iterable[ContinuousQuery], rules: RuleSet, background: Iterabl
         try:
             asked += (Need(shape_of(pattern)) for pattern in patterns(query, made))
         except AsksForEverything as reason:
-            return Relevance((ANY,), (), f"query {query.name}: {reason}", tuple(streams))
+            return Relevance((ANY,), (), f"query {query.name}: {reason}", tuple(streams)), rules
     cuts = Cuts(rules, background)
     needs = backward.close(cuts, asked)
     shapes = needs.by_key[None].widest() if asked else ()
     if ANY in shapes:
         why = "a pattern of three variables matches every statement, in a query or in a rule that it needs"
-        return Relevance((ANY,), (), why, tuple(streams))
+        return Relevance((ANY,), (), why, tuple(streams)), rules
     assumed = cuts.assumed_by(map(goal_of, needs.cuts))
     if why_not := _made_here(every, assumed):
-        return Relevance((ANY,), (), why_not, tuple(streams))
-    return Relevance(shapes, assumed, None, tuple(streams))
+        return Relevance((ANY,), (), why_not, tuple(streams)), rules
+    return Relevance(shapes, assumed, None, tuple(streams)), prune(rules, cuts, needs)
 
 
 def _made_here(queries: Sequence[ContinuousQuery], assumed: Sequence[Shape]) -> str | None:

@@ -11,6 +11,7 @@ from ensue.plan.known import close
 from ensue.plan.relevance import Relevance
 from ensue.plan.routing import Routing
 from ensue.query.tree import ContinuousQuery, Form
+from ensue.rules.tree import RuleSet
 from ensue.windows.spec import CountWindow
 
 _FIX = "if streams never bring schema, say --fixed-schema"
@@ -20,6 +21,8 @@ _FIX = "if streams never bring schema, say --fixed-schema"
 class Spread:
     """A job over shards."""
 
+    rules: RuleSet
+    """Those of the job, as far as they are needed."""
     shards: int = 1
     relevance: Relevance | None = None
     """Which statements are not dropped; None: none is."""
@@ -57,16 +60,16 @@ def spread(job: Job, *, shards: int = 1, keep_all: bool = False, fixed_schema: b
     queries = job.parsed()
     stated = chain(job.knowledge.stated, *job.knowledge.graphs.values())
     background = close(job.rules, [(s, p, o) for s, p, o, _ in stated])
-    found = relevance.find(queries, job.rules, background)
+    found, pruned = relevance.find_both(queries, job.rules, background)
     kept = _why_none_is_dropped(job, queries, found, keep_all, fixed_schema)
-    dropping = found if kept is None else None
+    dropping, rules = (found, pruned) if kept is None else (None, job.rules)
     if shards == 1:
-        return Spread(1, dropping, None, kept)
+        return Spread(rules, 1, dropping, None, kept)
     divided = routing.find(queries, job.rules, background, found)
     one = _why_one_shard(job, queries, divided, fixed_schema)
     if one is not None:
-        return Spread(1, dropping, None, kept, one)
-    return Spread(shards, dropping, divided, kept)
+        return Spread(rules, 1, dropping, None, kept, one)
+    return Spread(rules, shards, dropping, divided, kept)
 
 
 def _why_none_is_dropped(

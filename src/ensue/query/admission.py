@@ -136,10 +136,17 @@ class Admission:
         for stream, log in self._sources.logs.items():
             log.start_again(before.get(stream, 0))
 
-    def settle(self) -> list[bytes | None]:
-        """Let every scope settle; None among them if one cannot be put away."""
+    def settle(self, queries: Sequence[RunningQuery]) -> list[bytes | None]:
+        """Let every scope settle, with no queries to come; None among them if one cannot be put away."""
         loose = [None] if self._sources.logs else []
-        return [*loose, *(source.settle() for source in self._sources.materialisations.values())]
+        more = {
+            bound.scope
+            for running in queries
+            if not running.reads_only_answers
+            for bound in running.bounds.values()
+        }
+        sources = self._sources.materialisations.items()
+        return [*loose, *(source.settle(only_answers=scope not in more) for scope, source in sources)]
 
     def park(self, folder: Folder) -> dict[str, Any]:
         """Let what the scopes hold lie in a folder from now on; what there is to know besides."""

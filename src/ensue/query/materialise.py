@@ -37,8 +37,11 @@ class Watching(Protocol):
 class Parking(Protocol):
     """What a maintainer that can be put away between steps has besides the contract."""
 
-    def settle(self) -> bytes:
-        """Keep no log of copies from now on; the same for those that can `adopt` each other's."""
+    def settle(self, *, only_answers: bool) -> bytes:
+        """Keep no log of copies from now on; the same for those that can `adopt` each other's.
+
+        `only_answers`: nothing will be read but the solutions of watched patterns.
+        """
 
     def park(self, folder: Folder) -> dict[str, Any]:
         """Let everything lie in a folder from now on; what there is to know besides."""
@@ -131,12 +134,13 @@ class Materialisation:
         still = [] if self._still is None else [self._still.s, self._still.p, self._still.o]
         return [*self.maintainer.used_terms(), *still]
 
-    def settle(self) -> bytes | None:
+    def settle(self, *, only_answers: bool) -> bytes | None:
         """Keep no log of copies from now on; None if it cannot be put away all the same.
 
         Otherwise the same is given by those that can `adopt` what the other has put away.
+        `only_answers`: nothing will be read but the solutions of watched patterns.
         """
-        return self._parking.settle() if self._parking else None
+        return self._parking.settle(only_answers=only_answers) if self._parking else None
 
     def park(self, folder: Folder) -> dict[str, Any]:
         """Let what is held lie in a folder from now on; what there is to know besides. Settled, that is."""

@@ -190,6 +190,11 @@ class RunningQuery:
         groups = self._sources.groups
         return groups.setdefault((evaluator.plan, self.bounds[None].scope), len(groups))
 
+    @property
+    def reads_only_answers(self) -> bool:
+        """Whether it reads nothing of its windows but the solutions of the patterns that it watches."""
+        return self._in_step and isinstance(self.choice.evaluator, CompiledEvaluator)
+
     def watched(self, graph: str | None) -> list[tuple[Pattern, ...]]:
         """The basic graph patterns that are matched in the window of this name (None: default graph)."""
         evaluator = self.choice.evaluator

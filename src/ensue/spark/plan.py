@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ensue.job import Job
 from ensue.plan.relevance import Relevance
 from ensue.plan.routing import Routing
 from ensue.plan.spread import spread
+from ensue.rules.tree import RuleSet
 from ensue.spark.prepare import Lane
 from ensue.spark.processor import SentJob, ShardOf
 from ensue.spark.shards import shard_keys
@@ -21,6 +22,8 @@ class Plan:
     job: Job
     keys: tuple[int, ...]
     """The keys of its shards."""
+    rules: RuleSet
+    """Those of the job, as far as they are needed."""
     relevance: Relevance | None = None
     routing: Routing | None = None
     one_shard_because: str | None = None
@@ -32,7 +35,7 @@ class Plan:
 
     def shards(self) -> Iterator[tuple[int, ShardOf]]:
         """The shards by their keys."""
-        sent, count = SentJob.of(self.job), len(self.keys)
+        sent, count = SentJob.of(replace(self.job, rules=self.rules)), len(self.keys)
         names = [query.name for query in self.job.queries]
         for shard, key in enumerate(self.keys):
             found = {name: self.routing.accepts(name, count, shard) for name in names} if self.routing else {}
@@ -43,4 +46,4 @@ def plan_of(job: Job, *, shards: int = 1, keep_all: bool = False, fixed_schema: 
     """The plan of a job: see `ensue.plan.spread`."""
     found = spread(job, shards=shards, keep_all=keep_all, fixed_schema=fixed_schema)
     keys = tuple(shard_keys(found.shards))
-    return Plan(job, keys, found.relevance, found.routing, found.one_shard_because)
+    return Plan(job, keys, found.rules, found.relevance, found.routing, found.one_shard_because)

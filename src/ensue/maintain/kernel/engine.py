@@ -55,6 +55,7 @@ from ensue.maintain.kernel.layout import (
     hang_from_now,
     new_store,
 )
+from ensue.maintain.kernel.needed import Needed, needed
 from ensue.maintain.kernel.plans import PlanSet, make_plans
 from ensue.maintain.kernel.view import address_of, book_of
 from ensue.maintain.program import CompiledRule, Program
@@ -82,13 +83,16 @@ class Kernel:
         keep_all: bool = False,
         panes: bool = True,
         masks: Iterable[int] = (),
+        only_answers: bool = False,
     ) -> None:
+        """`only_answers`: nothing is ever read but the answers of watched patterns, and nothing retracted."""
         program = without_echoes(program)
         self._program: Program = program
         self._dictionary = dictionary
         self._watched = Watched(program, dictionary)
         self._keep_all = keep_all
         self._removed_by_doubt = False
+        self._needed: Needed | None = None
         self._kinds = bytearray()
         axioms = Columns.of([(BACKGROUND, *axiom, FOREVER) for axiom in program.axioms])
         stated = np.stack([background.s, background.p, background.o], axis=1)
@@ -111,6 +115,9 @@ class Kernel:
         self.put(background)
         ground = self._background()
         epsilon = make_epsilon(program, planned, ground, set())
+        self._needed = needed(program, planned, epsilon.plans) if only_answers else None
+        if self._needed is not None:
+            self._store = self._store._replace(wanted=self._needed.wanted)
         self._active = ActivePlans(self._tables, ground, epsilon.plans)
         self._store = install(self._store, epsilon, self._make_table(epsilon))
         self.begin_step()
@@ -273,7 +280,8 @@ class Kernel:
 
     def fingerprint(self) -> bytes:
         """The same for kernels that can go on with each other's arrays."""
-        return b"".join(array.tobytes() for array in (self._store.masks, *self._tables))
+        tables = (self._store.masks, *self._tables, self._store.wanted)
+        return b"".join(array.tobytes() for array in tables)
 
     def park(self, folder: Folder) -> dict[str, Any]:
         """Let the arrays lie in a folder from now on; what there is to know besides them."""
@@ -295,8 +303,9 @@ class Kernel:
     def _put_raw(self, columns: Columns) -> None:
         c = columns
         self._look_at_kinds()
+        put = facts.put_all if self._needed is None else join.put_needed
         self._from_start(
-            lambda at: int(facts.put_all(self._book, self._plans, at, c.context, c.s, c.p, c.o, c.stamp)),
+            lambda at: int(put(self._book, self._plans, at, c.context, c.s, c.p, c.o, c.stamp)),
             len(c),
         )
 
@@ -365,7 +374,8 @@ class Kernel:
         return install(store, epsilon, self._make_table(epsilon))
 
     def _make_table(self, epsilon: Epsilon) -> Table:
-        return make_table(epsilon, self._planned, bytes(self._dictionary.kinds), self._background())
+        kinds, background = bytes(self._dictionary.kinds), self._background()
+        return make_table(epsilon, self._planned, kinds, background, self._needed)
 
     def _list_active(self, store: Store) -> Store:
         return self._active.enter(store, int(store.meta[WANTED]))

@@ -19,6 +19,7 @@ from itertools import islice
 import numpy as np
 
 from ensue.maintain.kernel.echoes import is_difference
+from ensue.maintain.kernel.needed import Needed
 from ensue.maintain.kernel.layout import END, PUT_ALONE, PUT_CLOSED, PUT_FULLY, Array, O, Store
 from ensue.maintain.kernel.plans import EVERY_KIND, GIVEN_CUT, PlanSet, kinds_of_guard
 from ensue.maintain.oracle import Lookup
@@ -227,8 +228,17 @@ class Table:
     rows: Array
 
 
-def make_table(epsilon: Epsilon, planned: PlanSet, kinds: bytes | bytearray, background: Array) -> Table:
-    """Everything that follows from a fact of each key, without what the background holds."""
+def make_table(
+    epsilon: Epsilon,
+    planned: PlanSet,
+    kinds: bytes | bytearray,
+    background: Array,
+    needed: Needed | None = None,
+) -> Table:
+    """Everything that follows from a fact of each key, without what the background holds.
+
+    `needed`: and without what nobody asks for.
+    """
     ground = set(map(tuple, background.tolist()))
     size = 16
     keys_wanted = [*epsilon.implied.keys() | _known_predicates(epsilon, kinds, background)]
@@ -248,8 +258,9 @@ def make_table(epsilon: Epsilon, planned: PlanSet, kinds: bytes | bytearray, bac
             template, subject_kinds, object_kinds = guarded
             if template in ground or guarded in known or guarded not in strongest[template]:
                 continue
-            how = _how(template, open_ended, epsilon, planned)
-            rows.append((*template, how, subject_kinds, object_kinds))
+            how = _how(template, open_ended, epsilon, planned, needed)
+            if how is not None:
+                rows.append((*template, how, subject_kinds, object_kinds))
         at = epsilon_home(key[0], key[1], size)
         while keys[at, 0] != END - 1:
             at = (at + 1) & (size - 1)
@@ -309,18 +320,20 @@ def epsilon_home(predicate: int, o: int, size: int) -> int:
     return (predicate * 31 + o) & (size - 1)
 
 
-def _how(template: Triple, open_ended: bool, epsilon: Epsilon, planned: PlanSet) -> int:
-    """What has to be done with a fact that this template makes once it is put."""
+def _how(
+    template: Triple, open_ended: bool, epsilon: Epsilon, planned: PlanSet, needed: Needed | None
+) -> int | None:
+    """What has to be done with a fact that this template makes once it is put; None: it need not be."""
     tables, predicate = planned.tables, template[1]
     if open_ended or predicate < 0:
         return PUT_FULLY
     at = min(predicate, len(tables.forward_starts) - 2)
     listed = tables.forward[tables.forward_starts[at] : tables.forward_starts[at + 1]].tolist()
-    others = [
+    asking = {
         plan
         for plan in listed
-        if plan not in epsilon.plans
-        and not tables.plans[plan, GIVEN_CUT]
-        and not _differ(template, tables.plans[plan, : O + 1].tolist())
-    ]
-    return PUT_CLOSED if others else PUT_ALONE
+        if not tables.plans[plan, GIVEN_CUT] and not _differ(template, tables.plans[plan, : O + 1].tolist())
+    }
+    if needed is not None and asking <= needed.done:
+        return None
+    return PUT_ALONE if asking <= epsilon.plans else PUT_CLOSED

@@ -100,7 +100,7 @@ def run(store, plans):
         flags = view.rows(store)[row, FLAGS]
         view.rows(store)[row, FLAGS] &= ~(QUEUED | FRESH | CLOSED)
         if not flags & CLOSED:
-            _imply(store, plans, row)
+            _imply_row(store, plans, row)
         if not meta[FULL]:
             _fire(store, plans, row, view.queue_old(store)[meta[QUEUE_HEAD]], PUT)
         if meta[FULL]:  # This row again, when there is room: so its counts must not stay.
@@ -113,21 +113,58 @@ def run(store, plans):
             meta[QUEUE_HEAD] = 0
 
 
+@compiled
+def put_needed(store, plans, start, context, s, p, o, stamp):
+    """Put facts from `start` on, of those that nobody asks for only what follows; where it stopped."""
+    meta = view.meta(store)
+    for i in range(start, len(stamp)):
+        derivations = meta[DERIVATIONS]
+        if context[i] == 0 or meta[STALE] or _is_wanted(store, plans, s[i], p[i], o[i]):
+            put(store, plans, context[i], s[i], p[i], o[i], stamp[i], PUT_FULLY)
+        else:
+            _imply(store, plans, s[i], p[i], o[i], context[i], stamp[i])
+        if meta[FULL]:
+            meta[DERIVATIONS] = derivations
+            return i
+    return len(stamp)
+
+
+@inlined
+def _is_wanted(store, plans, s, p, o):
+    """Whether a fact matches what somebody may ask for (see `needed.py`)."""
+    starts, alphas, wanted = view.alpha_starts(plans), view.alphas(plans), view.wanted(store)
+    if p + 1 < len(starts):
+        for i in range(starts[p], starts[p + 1]):
+            if (
+                wanted[i]
+                and (alphas[i, S] < 0 or alphas[i, S] == s)
+                and (alphas[i, O] < 0 or alphas[i, O] == o)
+            ):
+                return True
+    return False
+
+
 @part
-def _imply(store, plans, row):
-    """Put all that follows from a fact by linear rules (see `epsilon.py`)."""
+def _imply_row(store, plans, row):
     rows = view.rows(store)
-    p, o = rows[row, P], rows[row, O]
-    if rows[row, CONTEXT] == 0 or len(view.epsilon(store)) == 0:
+    s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
+    if context != 0:
+        _imply(store, plans, s, p, o, context, view.stamps(store)[row, STAMP])
+
+
+@part
+def _imply(store, plans, s, p, o, context, stamp):
+    """Put all that follows from a fact by linear rules (see `epsilon.py`)."""
+    if len(view.epsilon(store)) == 0:
         return
     at = _entry(store, p, np.int32(ANY))
     if at == END:
         at = _entry(store, np.int32(ANY), np.int32(ANY))
     if at != END:
-        _put_implied(store, plans, row, at)
+        _put_implied(store, plans, at, s, p, o, context, stamp)
     at = _entry(store, p, o)
     if at != END and not view.meta(store)[FULL]:
-        _put_implied(store, plans, row, at)
+        _put_implied(store, plans, at, s, p, o, context, stamp)
 
 
 @inlined
@@ -144,10 +181,8 @@ def _entry(store, predicate, o):
 
 
 @part
-def _put_implied(store, plans, row, at):
-    rows, table, meta, kinds = view.rows(store), view.epsilon(store), view.meta(store), view.kinds(store)
-    s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
-    stamp = view.stamps(store)[row, STAMP]
+def _put_implied(store, plans, at, s, p, o, context, stamp):
+    table, meta, kinds = view.epsilon(store), view.meta(store), view.kinds(store)
     of_subject, of_object = kinds[s], kinds[o]
     first, end = view.epsilon_starts(store)[at, 0], view.epsilon_starts(store)[at, 1]
     if not view.meta(store)[KEEP_ALL]:

@@ -130,6 +130,8 @@ class Store(NamedTuple):
     solution_stamps: Array
     alpha_counts: Array
     assumed: Array
+    wanted: Array
+    """For each alpha whether somebody may ask for the facts that match it."""
     active_keys: Array
     active_starts: Array
     active_objects: Array
@@ -200,6 +202,7 @@ def new_store(
         solution_stamps=np.zeros(16, np.int64),
         alpha_counts=np.zeros((max(1, alphas), 2), np.int64),
         assumed=np.zeros(max(1, alphas), np.uint8),
+        wanted=np.ones(max(1, alphas), np.uint8),
         active_keys=np.full(_PREDICATES, END, np.int32),
         active_starts=np.zeros((_PREDICATES, 3), np.int32),
         active_objects=np.zeros(_PREDICATES, np.int64),
