@@ -1,4 +1,6 @@
-"""Dropping what is not relevant changes no answer, nor does pruning the rules: whole queries with random rules, backgrounds and streams.
+"""Dropping what is not relevant changes no answer, nor does pruning the rules.
+
+Whole queries with random rules, backgrounds and streams.
 
 ENSUE_SEED sets the first seed, ENSUE_PLAN_CASES how many cases there are. In every second case the made-up
 vocabulary of rules is the standard's, so that premises are cut by assumption.
@@ -53,7 +55,8 @@ def test_dropping_what_is_irrelevant_changes_no_answer(capsys):
         print(
             f"\n{CASES} cases from seed {SEED}: {tally.filtered} with a filter,"
             f" {tally.with_drops} of them drop ({share:.0%} of all statements),"
-            f" {tally.assuming} assume something, {tally.pruned} have rules pruned, {tally.lost} have answers that rest on the streams"
+            f" {tally.assuming} assume something, {tally.pruned} have rules pruned,"
+            f" {tally.lost} have answers that rest on the streams"
         )
     assert tally.filtered >= CASES / 2
     assert tally.with_drops >= CASES / 3

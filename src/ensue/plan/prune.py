@@ -1,8 +1,8 @@
 """Prune: rules do for the streams only what answers rest on (seed: QSMat).
 
-A rule that nobody needs is kept for the background, whose closure the others are grounded in: all its premises
-are cut. So are those premises of the others that are taken to match background alone. What is assumed for
-that is what `relevance` assumes.
+A rule that nobody needs is kept for the background, whose closure the others are grounded in: all its
+premises are cut. So are those premises of the others that are taken to match background alone. What is
+assumed for that is what `relevance` assumes.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ from itertools import islice
 import numpy as np
 
 from ensue.maintain.kernel.echoes import is_difference
-from ensue.maintain.kernel.needed import Needed
 from ensue.maintain.kernel.layout import END, PUT_ALONE, PUT_CLOSED, PUT_FULLY, Array, O, Store
+from ensue.maintain.kernel.needed import Needed
 from ensue.maintain.kernel.plans import EVERY_KIND, GIVEN_CUT, PlanSet, kinds_of_guard
 from ensue.maintain.oracle import Lookup
 from ensue.maintain.program import UNBOUND, Binding, CompiledRule, Program, match
