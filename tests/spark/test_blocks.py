@@ -49,8 +49,8 @@ def test_what_is_written_is_read(rows):
 def test_a_part_has_its_statements_all_times_and_no_term_besides(data, rows):
     masks = st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))
     first, second = (np.array(data.draw(masks), bool) for _ in range(2))
-    part = block_of(rows).where(first)
-    part = written(part.where(second[first]))
+    part = block_of(rows).only(np.flatnonzero(first))
+    part = written(part.only(np.flatnonzero(second[first])))
     assert rows_of(part) == [row for row, one, two in zip(rows, first, second, strict=True) if one and two]
     assert part.times.tolist() == [row[0] for row in rows]
     used = {term for row in rows_of(part) for term in row[1:]} - {None}

@@ -25,6 +25,7 @@ from ensue.spark.prepare import decoded_chunk
 from ensue.spark.runner import Feed, MicroBatch, Run
 from ensue.spark.source import register
 from ensue.spark.source_rows import chunks_of
+from ensue.spark.workers import settle
 
 _COUNTED = "statements long"
 
@@ -158,3 +159,4 @@ def count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         found = [len(decoded_chunk(chunk).block) for chunk in chunks_of(batch) if not chunk.ended]
         yield pa.record_batch({"statements": [sum(found)]})
+    settle()

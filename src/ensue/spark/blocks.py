@@ -22,7 +22,7 @@ from ensue.maintain.kernel.checksums import checksums
 from ensue.maintain.kernel.flatdictionary import FlatDictionary
 from ensue.model import DEFAULT_GRAPH
 from ensue.query.arrivals import Arrivals, Batch, Terms
-from ensue.windows.frontier import Mask, Times
+from ensue.windows.frontier import Times
 
 NO_GRAPH = -1
 """The number of the graph's name where a statement is in the default graph."""
@@ -97,12 +97,12 @@ class Block:
         """The same statements in another order; all are there."""
         return Block(self.times[order], None, self.terms, *(column[order] for column in self.columns))
 
-    def where(self, mask: Mask) -> Block:
-        """The same with those alone, of the statements that are here, that a mask marks."""
-        if mask.all():
+    def only(self, which: NDArray[np.int64]) -> Block:
+        """The same with those alone, of the statements that are here, that have these numbers, in order."""
+        if len(which) == len(self):
             return self
-        rows = np.flatnonzero(mask).astype(np.int32) if self.rows is None else self.rows[mask]
-        s, p, o, graph = (column[mask] for column in self.columns)
+        rows = which.astype(np.int32) if self.rows is None else self.rows[which]
+        s, p, o, graph = (column[which] for column in self.columns)
         # Terms that are not used any more are left out: most of the bytes are terms.
         used = np.zeros(len(self.terms) + 1, bool)  # The last is for NO_GRAPH, which is -1.
         for column in (s, p, o, graph):

@@ -16,6 +16,7 @@ from pyspark import TaskContext
 
 from ensue.errors import InputError
 from ensue.model import FOREVER
+from ensue.plan.matches import Matches
 from ensue.plan.relevance import Relevance
 from ensue.plan.routing import Routing
 from ensue.spark.blocks import Block, Texts
@@ -25,6 +26,7 @@ from ensue.spark.pieces import BLOCK, DEAD, END, HEARTBEAT
 from ensue.spark.replay import Chunk
 from ensue.spark.replay_lines import Lines
 from ensue.spark.source_rows import chunks_of
+from ensue.spark.workers import settle
 
 PREPARED = "shard int, stream string, place long, kind string, payload binary"
 """The columns of what crosses the shuffle, as Spark writes them."""
@@ -71,6 +73,7 @@ class Prepare:
             # One by one: a block is large enough to be sent off.
             for row in work.ranges(batch) if "begin" in batch.schema.names else work.lines(batch):
                 yield pa.record_batch([[value] for value in row], schema=_SCHEMA)
+        settle()
 
 
 def decoded_chunk(chunk: Chunk) -> Decoded:
@@ -121,8 +124,12 @@ class _Way:
     def __init__(self, lane: Lane) -> None:
         self.stream = lane.stream
         self._keys = lane.keys
-        self._matcher = lane.relevance.matcher() if lane.relevance is not None else None
         self._router = lane.routing.router(len(lane.keys)) if lane.routing is not None else None
+        plans = [plan for plan in (lane.relevance, lane.routing) if plan is not None]
+        assumed = [shape for plan in plans for shape in plan.assumed]
+        self._assumed = Matches(assumed)
+        # What should not come is looked for among what is kept, which is less.
+        self._kept = None if lane.relevance is None else Matches([*lane.relevance.patterns, *assumed])
 
     def end(self, place: int) -> Iterator[_Row]:
         """The stream has ended: every shard must know."""
@@ -137,31 +144,26 @@ class _Way:
         if decoded.dead.num_rows:
             letters = json.dumps(decoded.dead.to_pylist()).encode()
             yield self._keys[0], self.stream, place, DEAD, letters
-        block = decoded.block
-        if len(block):
-            if self._matcher is not None or self._router is not None:
-                block = self._relevant(block)
-            for key, part in zip(self._keys, self._parts(block), strict=True):
+        if len(decoded.block):
+            for key, part in zip(self._keys, self._parts(decoded.block), strict=True):
                 yield key, self.stream, place, BLOCK, part.write()
-
-    def _relevant(self, block: Block) -> Block:
-        terms = Texts(block.terms)
-        for check in (self._matcher, self._router):
-            if check is not None and (wrong := check.assumed(terms, block.s, block.p, block.o)).any():
-                raise _schema_on_the_stream(block, int(np.flatnonzero(wrong)[0]), self.stream)
-        if self._matcher is None:
-            return block
-        return block.where(self._matcher.keep(terms, block.s, block.p, block.o))
 
     def _parts(self, block: Block) -> Iterator[Block]:
         """What each shard gets of a block."""
+        terms, columns = Texts(block.terms), (block.s, block.p, block.o)
+        kept = np.arange(len(block))
+        if self._kept is not None:
+            kept = np.flatnonzero(self._kept(terms, *columns))
+            columns = (block.s[kept], block.p[kept], block.o[kept])
+        if (wrong := self._assumed(terms, *columns)).any():
+            raise _schema_on_the_stream(block, int(kept[np.flatnonzero(wrong)[0]]), self.stream)
         if self._router is None:
-            yield from (block for _ in self._keys)
+            part = block.only(kept)
+            yield from (part for _ in self._keys)
             return
-        terms = Texts(block.terms)
-        shards = self._router.route(terms, block.s, block.p, block.o, terms.checksums)
+        shards = self._router.route(terms, *columns, terms.checksums)
         for shard in range(len(self._keys)):
-            yield block.where((shards >> shard & 1).astype(bool))
+            yield block.only(kept[shards >> shard & 1 == 1])
 
 
 def _schema_on_the_stream(block: Block, row: int, stream: str) -> InputError:

@@ -22,6 +22,7 @@ from ensue.spark.pieces import Piece, packed, unpacked
 from ensue.spark.results import pack
 from ensue.spark.shard import Cache, Outcome, step
 from ensue.spark.shelf import Shelf
+from ensue.spark.workers import settle
 
 STEPPED = "shard int, kind string, query string, open long, close long, payload binary"
 """The columns of what comes out of the shards, as Spark writes them."""
@@ -150,6 +151,7 @@ class ShardProcessor(StatefulProcessor):
         shard = self._shards[key[0]]
         plan = plan_name(shard.sent, key[0], len(self._shards))
         yield _frame(step(plan, pieces, self._store, shard.reasoner, _cache(plan)), key[0])
+        settle()
 
     def close(self) -> None:
         """Nothing is held that has to be given back."""

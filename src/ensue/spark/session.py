@@ -52,6 +52,15 @@ _LOCAL_ONLY = {
     ),
 }
 
+_OWN_JAVA = {
+    # A JVM that only moves blocks about: for some minutes its second compiler would take a fifth of two
+    # cores from the workers, and more threads that collect garbage would be in their way, too.
+    "spark.driver.extraJavaOptions": (
+        f"{_ALWAYS['spark.driver.extraJavaOptions']} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    ),
+}
+"""Of a session that nobody else has: whoever goes on with Spark may want the JVM at its fastest."""
+
 
 def settings(
     app: str = "ensue",
@@ -139,7 +148,10 @@ def embedded(
 ) -> Iterator[SparkSession]:
     """A session of a command's own, which ends with it."""
     place = {} if master is None else {"spark.master": master}
-    spark = session("ensue", cores=cores, shards=shards, memory=memory, extra={**place, **(extra or {})})
+    own = _OWN_JAVA if is_local(place) else {}
+    spark = session(
+        "ensue", cores=cores, shards=shards, memory=memory, extra={**own, **place, **(extra or {})}
+    )
     # Spark's Python workers greet on Java's standard error, and would do so between the user's results.
     java = spark._jvm.java  # type: ignore[union-attr]
     java.lang.System.setErr(java.io.PrintStream(java.io.OutputStream.nullOutputStream()))

@@ -16,6 +16,7 @@ from ensue.spark.replay_lines import Lines, timed
 from ensue.spark.replay_tape import Tapes
 from ensue.spark.replay_walk import Segment
 from ensue.spark.session import ARROW_ROWS
+from ensue.spark.workers import settle
 
 RANGES = "stream string, file string, number long, begin long, end long, scoped boolean, ended boolean"
 """The columns of a stream of ranges, as Spark writes them."""
@@ -36,6 +37,7 @@ def rows_of(kind: str, segments: Iterable[Segment]) -> Iterator[pa.RecordBatch]:
     """What a task reads, as rows of some kind."""
     if kind == "ranges":
         yield from map(_range, segments)
+        settle()
         return
     rows = _chunk if kind == "chunks" else _lines
     for chunk in read(segments, _WORKER_TAPES):
