@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from ensue.errors import UsageError
 from ensue.spark.session import is_local, settings
+from ensue.spark.workers import settle
 
 
 def test_a_job_in_a_session(spark, tmp_path):
@@ -88,3 +90,19 @@ def test_what_is_for_one_machine_is_not_for_a_cluster():
 def test_at_least_one(wrong):
     with pytest.raises(UsageError, match=r"cores|shards"):
         settings(**wrong)
+
+
+def test_a_worker_looks_for_garbage_only_in_what_is_new(spark):
+    def frozen(batches):
+        for _ in batches:
+            settle()
+            yield pa.record_batch({"count": [gc.get_freeze_count()], "pid": [os.getpid()]})
+
+    rows = spark.range(1, numPartitions=1).mapInArrow(frozen, "count long, pid long")
+    settled = {row.pid: row["count"] for _ in range(3) for row in rows.collect()}
+    counts = [row for _ in range(3) for row in rows.collect() if row.pid in settled]
+    assert counts
+    # Once: what a later task leaves behind is collected.
+    assert all(row["count"] == settled[row.pid] > 10_000 for row in counts)
+    settle()
+    assert gc.get_freeze_count() == 0, "not in the driver"
