@@ -20,6 +20,7 @@ def add_generate(subparsers: SubParsers) -> None:
     _add_isin(kinds)
     _add_ontology_stream(kinds)
     _add_trains(kinds)
+    _add_bsbm(kinds)
 
 
 def add_bench(subparsers: SubParsers) -> None:
@@ -99,6 +100,24 @@ def _run_trains(args: argparse.Namespace) -> int:
     from ensue.bench.generate import write_trains
 
     return write_trains(args, _given(args, "trains travellers seconds seed"))
+
+
+def _add_bsbm(kinds: SubParsers) -> None:
+    parser = kinds.add_parser("bsbm", help="vendors, products and offers (the Berlin SPARQL Benchmark)")
+    parser.add_argument("--products", type=_positive, default=100, metavar="N")
+    parser.add_argument("--depth", type=_positive, metavar="D", help="levels of types below the root")
+    parser.add_argument("--fanout", type=_positive, metavar="F", help="types below each, with --depth")
+    parser.add_argument("--words", metavar="FILE", help="words of texts (the benchmark's: titlewords.txt)")
+    parser.add_argument("--names", metavar="FILE", help="names of people (the benchmark's: givennames.txt)")
+    parser.add_argument("--rate", type=_rate, default=1000.0, metavar="R", help="statements a second")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="a folder for stream and query")
+    parser.set_defaults(run=_run_bsbm)
+
+
+def _run_bsbm(args: argparse.Namespace) -> int:
+    from ensue.bench.bsbm.files import generate
+
+    return generate(args)
 
 
 def _add_imars(names: SubParsers) -> None:

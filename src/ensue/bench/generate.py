@@ -64,7 +64,7 @@ def write_ontology_stream(args: argparse.Namespace) -> int:
 def write_trains(args: argparse.Namespace, options: dict[str, int]) -> int:
     """`ensue generate trains`: the stream, the stations, and the query of figure 2."""
     railway, folder = Railway(**options), args.output
-    with _writing(folder):
+    with writing(folder):
         os.makedirs(folder, exist_ok=True)
         with open(os.path.join(folder, "query.rq"), "w", encoding="utf-8") as out:
             out.write(QUERY)
@@ -119,12 +119,13 @@ def _write_timed(path: str, statements: list[Statement], rate: float) -> None:
 
 
 def _write_background(path: str, statements: list[Statement]) -> None:
-    with _writing(path), open(path, "w", encoding="utf-8") as out:
+    with writing(path), open(path, "w", encoding="utf-8") as out:
         out.writelines(f"{n_triples(statement)}\n" for statement in statements)
 
 
 @contextmanager
-def _writing(path: str) -> Iterator[None]:
+def writing(path: str) -> Iterator[None]:
+    """While a file is written: what goes wrong is told in terms of it."""
     try:
         yield
     except OSError as problem:
