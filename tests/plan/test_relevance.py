@@ -93,6 +93,15 @@ def test_what_a_query_constructs_is_no_input():
     assert found.streams == ("urn:s",)
 
 
+def test_rules_apply_to_what_a_query_constructs():
+    make, rules = maker("<urn:q>"), rules_of("[on: (?x :q ?y) -> (?x :r ?y)]")
+    read = parse_query("SELECT * FROM STREAM <urn:m> [RANGE 1s] { ?x <urn:r> ?y }")
+    assert relevance.find_both([read, make], rules, [])[1] == rules
+    # Nobody asks for what the rule makes of the statements from outside.
+    [pruned] = relevance.find_both([make], rules, [])[1].rules
+    assert pruned.premises[0].cut
+
+
 def test_a_query_that_constructs_schema_for_another_keeps_everything():
     make = maker("<http://www.w3.org/2000/01/rdf-schema#subClassOf>")
     both = "FROM STREAM <urn:m> [RANGE 1s] FROM STREAM <urn:s> [RANGE 1s]"

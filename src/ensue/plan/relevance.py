@@ -118,7 +118,10 @@ def find_both(
     assumed = cuts.assumed_by(map(goal_of, needs.cuts))
     if why_not := _made_here(every, assumed):
         return Relevance((ANY,), (), why_not, tuple(streams)), rules
-    return Relevance(shapes, assumed, None, tuple(streams)), prune(rules, cuts, needs)
+    found = Relevance(shapes, assumed, None, tuple(streams))
+    # Rules apply to what queries construct, too, and the needs of those who read that were not looked for.
+    reads_made = any(on.stream in made for query in every for on in query.streams)
+    return found, rules if reads_made else prune(rules, cuts, needs)
 
 
 def _made_here(queries: Sequence[ContinuousQuery], assumed: Sequence[Shape]) -> str | None:
