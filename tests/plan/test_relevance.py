@@ -102,6 +102,13 @@ def test_rules_apply_to_what_a_query_constructs():
     assert pruned.premises[0].cut
 
 
+def test_and_to_what_named_graphs_hold():
+    rules = rules_of("[on: (?x :q ?y) -> (?x :r ?y)]")
+    given = "FROM NAMED <urn:g> FROM STREAM <urn:s> [RANGE 1s]"
+    query = parse_query(f"SELECT * {given} {{ ?x <urn:p> ?y GRAPH <urn:g> {{ ?y <urn:r> ?z }} }}")
+    assert relevance.find_both([query], rules, [])[1] == rules
+
+
 def test_a_query_that_constructs_schema_for_another_keeps_everything():
     make = maker("<http://www.w3.org/2000/01/rdf-schema#subClassOf>")
     both = "FROM STREAM <urn:m> [RANGE 1s] FROM STREAM <urn:s> [RANGE 1s]"

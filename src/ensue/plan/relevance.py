@@ -119,9 +119,16 @@ def find_both(
     if why_not := _made_here(every, assumed):
         return Relevance((ANY,), (), why_not, tuple(streams)), rules
     found = Relevance(shapes, assumed, None, tuple(streams))
-    # Rules apply to what queries construct, too, and the needs of those who read that were not looked for.
-    reads_made = any(on.stream in made for query in every for on in query.streams)
-    return found, rules if reads_made else prune(rules, cuts, needs)
+    return found, rules if _reads_more(every) else prune(rules, cuts, needs)
+
+
+def _reads_more(queries: Sequence[ContinuousQuery]) -> bool:
+    """Whether rules apply to more than background and streams from outside.
+
+    To what queries construct, and to what named graphs hold: what these need was not looked for.
+    """
+    made = constructed(queries)
+    return any(query.named_graphs or any(on.stream in made for on in query.streams) for query in queries)
 
 
 def _made_here(queries: Sequence[ContinuousQuery], assumed: Sequence[Shape]) -> str | None:
