@@ -140,8 +140,10 @@ class Child:
             return None
         if pid == self.process.pid:
             return "driver"
-        if b"org.apache" in words or b"pyspark" not in words:
+        if b"org.apache" in words:
             return "java"
+        if b"pyspark" not in words:
+            return "other"  # Somebody asks a Java which version it is, say: a job without that one goes on.
         return "task" if b"pyspark.worker" in words.split(b"\0") else "planner"
 
     def reaches(self, moment: str, random: Random) -> bool:
