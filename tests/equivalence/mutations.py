@@ -185,8 +185,8 @@ KERNEL = (
         "what the epsilon table puts is not joined by the other rules",
         "expiration",
         "kernel/epsilon.py",
-        "return PUT_CLOSED if others",
-        "return PUT_ALONE if others",
+        "return PUT_ALONE if asking <= epsilon.plans else PUT_CLOSED",
+        "return PUT_ALONE",
         case=5,
     ),
     Mutation(
