@@ -62,7 +62,7 @@ def experiment(options: Options) -> Experiment:
     parameters = asdict(options) | {"parts": ", ".join(options.parts)}
     return Experiment(
         "pipeline",
-        f"{options.statements:,} statements of events, four facts derived from each, under rdfs-jena; three "
+        f"{options.statements:,} statements of events, four facts follow from each, under rdfs-jena; three "
         f"patterns on one subject, RANGE {RANGE_S}s STEP {STEP_S}s",
         parameters,
         f"{PASS_THROUGH}: the same file read, decoded and counted in a job of its own",

@@ -4,7 +4,7 @@ Events are of some topics, and each topic has classes and properties of its own.
 events of one topic that signal something, or for those of all: then every statement can matter to it, and
 else one in so many as there are topics. No single pattern of it is rare, but few events have all three.
 
-Each statement has four facts derived from it under RDFS, one of them by being about a resource:
+From each statement four facts follow under RDFS, one of them by being about a resource:
 
     a class      -> three classes above it, and that the event is a resource
     by a machine -> two properties above it, the class that its domain is, and the class above that
