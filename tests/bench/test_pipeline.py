@@ -124,6 +124,15 @@ def test_writing_keeps_the_rate_whatever_a_tick_takes():
     assert set(np.unique(stamps, return_counts=True)[1].tolist()) == {10}
 
 
+def test_who_falls_behind_still_stamps_what_he_writes_with_its_time():
+    # Each look at the clock is a second later, and far more is due than one pass over the lines.
+    out, clock = io.BytesIO(), count(1_700_000_000)
+    write(out, Lines(PLANT, events=10), 1000, 20, clock=lambda: next(clock), wait=lambda _: None)
+    stamps = [int(line.split(b"\t")[0]) for line in out.getvalue().splitlines()]
+    assert stamps == sorted(stamps)
+    assert len(set(stamps)) == len(stamps) / (10 * EACH)
+
+
 def test_another_process_writes_until_it_is_not_needed(tmp_path):
     with growing(tmp_path / "live.tsv", 3000) as live:
         while live.file.stat().st_size == 0:

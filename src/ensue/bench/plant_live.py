@@ -40,6 +40,10 @@ class Lines:
         self._cuts = np.concatenate(([0], np.cumsum([len(line) for line in lines])))
         self._next = 0
 
+    def __len__(self) -> int:
+        """How many there are before they begin again."""
+        return len(self._cuts) - 1
+
     def stamped(self, time: int, count: int) -> bytes:
         """The next so many lines with a time; fewer at the end, after which it begins again."""
         first, end = self._next, min(self._next + count, len(self._cuts) - 1)
@@ -62,12 +66,15 @@ def write(
     began, written = clock(), 0
     while (now := clock()) - began < seconds:
         due = int((now - began) * rate)
-        while written < due:
-            data = lines.stamped(int(now * 1000), due - written)
+        # Not more at once: whoever has fallen behind would give ever more of it the same stamp.
+        some = min(due, written + len(lines))
+        while written < some:
+            data = lines.stamped(int(now * 1000), some - written)
             out.write(data)
             written += data.count(b"\n")
-        out.flush()
-        wait(_TICK_S)
+        if written >= due:
+            out.flush()
+            wait(_TICK_S)
     return written
 
 
