@@ -27,8 +27,6 @@ LOOK_SECONDS = 0.5
 WORKER_SECONDS = 3.0
 """If a job goes on for so long without a worker, it got over it."""
 
-FAST_JAVA = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-"""For a Java that lives for seconds: it compiles less, and takes half the time to start."""
 MARK = "ENSUE_KILL_SOAK"
 """The variable by which the processes of a job are known: Spark's workers leave its process group."""
 
@@ -99,7 +97,7 @@ class Child:
         scratch = place.folder / "tmp"
         scratch.mkdir(exist_ok=True)
         # What is killed cannot tidy up.
-        options = " ".join((*FAST_JAVA, f"-Djava.io.tmpdir={scratch}", *java))
+        options = " ".join((f"-Djava.io.tmpdir={scratch}", *java))
         tidy = {"TMPDIR": str(scratch), "SPARK_SUBMIT_OPTS": options}
         with open(self._said, "wb") as said:
             self.process = subprocess.Popen(

@@ -16,6 +16,7 @@ from query.equivalence.cases import Case
 from query.equivalence.replay import bag, render, run
 
 from ensue.plan import relevance, routing
+from ensue.plan.matches import Matches
 from ensue.plan.routing import Routing
 from ensue.query.output import Result
 from ensue.query.tree import Form
@@ -56,11 +57,11 @@ def test_shards_together_answer_as_one_reasoner(capsys):
 
 def check(case: Case, tally: Tally) -> None:
     job = job_of(case)
-    found = routing.find(*job, relevance.find(*job))
+    found = routing.find(*job, relevance.find(*job)[0])
     if found.one_shard_because is not None:
         return
     stated = statements_of(case)
-    allowed = blanked(case, masked(stated, found.router(1).assumed(*block(stated))))
+    allowed = blanked(case, masked(stated, Matches(found.assumed)(*block(stated))))
     whole = answers(run(allowed, "expiration", "compiled").results, found)
     if whole is None:
         return

@@ -19,6 +19,7 @@ from query.equivalence.cases import Case, Push, make_case
 from query.equivalence.replay import bag, render, run
 
 from ensue.plan import relevance
+from ensue.plan.matches import Matches
 from ensue.plan.schema import SUB_PROPERTY
 from ensue.plan.schema import TYPE as RDF_TYPE
 from ensue.rules.tree import Pattern, Premise
@@ -67,15 +68,15 @@ def test_dropping_what_is_irrelevant_changes_no_answer(capsys):
 
 
 def check(case: Case, tally: Tally) -> None:
-    found, pruned = relevance.find_both(*job_of(case))
+    found, pruned = relevance.find(*job_of(case))
     if found.everything:
         return
-    matcher, stated = found.matcher(), statements_of(case)
-    assert not matcher.keep(*block([BLANKED])).any()
+    wanted, stated = Matches(found.patterns), statements_of(case)
+    assert not wanted(*block([BLANKED])).any()
     # What is assumed away must not come; where it does, the job would stop.
-    allowed = blanked(case, masked(stated, matcher.assumed(*block(stated))))
+    allowed = blanked(case, masked(stated, Matches(found.assumed)(*block(stated))))
     stated = [statement for statement in statements_of(allowed) if statement != BLANKED]
-    keep = matcher.keep(*block(stated))
+    keep = wanted(*block(stated))
     whole = answers(allowed)
     dropped = blanked(allowed, masked(stated, ~keep))
     # Where nothing is dropped, or no rule is pruned, that is the same case.

@@ -40,18 +40,19 @@ def test_no_shapes_and_no_statements():
 
 
 def test_numbers_mean_something_else_in_every_block():
-    matcher = relevant("?x :p :a").matcher()
+    wanted_ones = Matches(relevant("?x :p :a").patterns)
     wanted, other = expand(":x :p :a"), expand(":x :q :a")
-    assert matcher.keep(*block([wanted, other])).tolist() == [True, False]
-    assert matcher.keep(*block([other, wanted])).tolist() == [False, True]
+    assert wanted_ones(*block([wanted, other])).tolist() == [True, False]
+    assert wanted_ones(*block([other, wanted])).tolist() == [False, True]
 
 
 def test_what_was_assumed_away_is_found():
     rules = "[up: (?x rdf:type ?c), (?c rdfs:subClassOf ?d) -> (?x rdf:type ?d)]"
-    matcher = relevant("?x a :D", rules).matcher()
+    found = relevant("?x a :D", rules)
+    kept, assumed = Matches(found.patterns), Matches(found.assumed)
     columns = block(shapes_of(":a rdf:type :D") | shapes_of(":C rdfs:subClassOf :D"))
-    assert matcher.assumed(*columns).sum() == 1
-    assert (matcher.assumed(*columns) ^ matcher.keep(*columns)).all()
+    assert assumed(*columns).sum() == 1
+    assert (assumed(*columns) ^ kept(*columns)).all()
 
 
 def test_terms_that_no_statement_of_the_block_has_do_not_matter():

@@ -7,7 +7,7 @@ derive its d ancestors and no more, so the closure grows with the statements, no
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 Statement = tuple[str, str, str]
@@ -86,7 +86,7 @@ def split_background(
     return ground, [statement for k, statement in enumerate(pool) if k not in chosen]
 
 
-def at_rate(statements: list[Statement], rate: float) -> Iterator[tuple[int, Statement]]:
+def at_rate(statements: Iterable[Statement], rate: float) -> Iterator[tuple[int, Statement]]:
     """Each statement with its time in ms, `rate` statements a second, from 0.
 
     >>> [ms for ms, _ in at_rate([("s", "p", "o")] * 3, rate=400)]

@@ -28,11 +28,12 @@ def prune(rules: RuleSet, cuts: Cuts, needs: Needs) -> RuleSet:
     >>> [rule.name for rule in pruned.rules if not all(premise.cut for premise in rule.premises)]
     ['rdfs6']
     """
-    heads: dict[int, list[Head]] = {}
     every = iter(cuts.index.every)
-    for number, rule in enumerate(rules.rules):
-        heads[number] = [head for head in (next(every) for _ in rule.conclusions) if head in needs.heads]
-    return replace(rules, rules=tuple(_pruned(rule, heads[n], cuts) for n, rule in enumerate(rules.rules)))
+    heads = ([next(every) for _ in rule.conclusions] for rule in rules.rules)
+    pruned = (
+        _pruned(rule, needs.heads.intersection(of), cuts) for rule, of in zip(rules.rules, heads, strict=True)
+    )
+    return replace(rules, rules=tuple(pruned))
 
 
 def _pruned(rule: Rule, needed: Iterable[Head], cuts: Cuts) -> Rule:

@@ -6,7 +6,7 @@ can be dropped before it costs anything, as long as the streams bring none of wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from ensue.plan import backward
@@ -14,7 +14,6 @@ from ensue.plan.asked import AsksForEverything, patterns, template
 from ensue.plan.backward import Need
 from ensue.plan.cuts import Cuts, goal_of
 from ensue.plan.known import Statement
-from ensue.plan.matches import Mask, Matches, Numbers
 from ensue.plan.prune import prune
 from ensue.plan.shapes import ANY, Shape, overlap, shape_of, show
 from ensue.query.levels import constructed
@@ -40,10 +39,6 @@ class Relevance:
         """Whether no statement can be dropped."""
         return self.everything_because is not None
 
-    def matcher(self) -> Matcher:
-        """What finds the statements of a block that matter."""
-        return Matcher(self)
-
     def describe(self) -> list[str]:
         """What is dropped and what is assumed, in lines for people."""
         streams = ", ".join(f"<{stream}>" for stream in self.streams) or "no stream"
@@ -61,28 +56,7 @@ def _some(shapes: Sequence[Shape], most: int = 4) -> str:
     return f"one of {len(shapes)} patterns: {listed}{rest}" if len(shapes) != 1 else listed
 
 
-class Matcher:
-    """Relevance, to be applied to blocks: columns of numbers, and the texts of a block's own numbers."""
-
-    def __init__(self, relevance: Relevance) -> None:
-        self._keep = Matches([ANY] if relevance.everything else relevance.patterns)
-        self._assumed = Matches(relevance.assumed)
-
-    def keep(self, terms: Sequence[str], s: Numbers, p: Numbers, o: Numbers) -> Mask:
-        """Which statements matter."""
-        return self._keep(terms, s, p, o)
-
-    def assumed(self, terms: Sequence[str], s: Numbers, p: Numbers, o: Numbers) -> Mask:
-        """Which statements should not have come."""
-        return self._assumed(terms, s, p, o)
-
-
-def find(queries: Iterable[ContinuousQuery], rules: RuleSet, background: Iterable[Statement]) -> Relevance:
-    """What the queries of a job need of its streams: see `find_both`."""
-    return find_both(queries, rules, background)[0]
-
-
-def find_both(
+def find(
     queries: Iterable[ContinuousQuery], rules: RuleSet, background: Iterable[Statement]
 ) -> tuple[Relevance, RuleSet]:
     """What the queries of a job need of its streams, and the rules for what these need of them.
@@ -97,7 +71,7 @@ def find_both(
     >>> rules = load_rules("rdfs-jena")
     >>> below = ("<urn:Cat>", "<http://www.w3.org/2000/01/rdf-schema#subClassOf>", "<urn:Animal>")
     >>> query = parse_query("ASK FROM STREAM <urn:s> [RANGE 1s] { ?x <urn:eats> <urn:fish> }")
-    >>> find_both([query], rules, close(rules, [below]))[0].describe()[0]
+    >>> find([query], rules, close(rules, [below]))[0].describe()[0]
     'statements of <urn:s> are dropped unless they match (* <urn:eats> <urn:fish>)'
     """
     every = list(queries)
@@ -119,15 +93,14 @@ def find_both(
     if why_not := _made_here(every, assumed):
         return Relevance((ANY,), (), why_not, tuple(streams)), rules
     found = Relevance(shapes, assumed, None, tuple(streams))
-    return found, rules if _reads_more(every) else prune(rules, cuts, needs)
+    return found, rules if _reads_more(every, made) else prune(rules, cuts, needs)
 
 
-def _reads_more(queries: Sequence[ContinuousQuery]) -> bool:
+def _reads_more(queries: Sequence[ContinuousQuery], made: Container[str]) -> bool:
     """Whether rules apply to more than background and streams from outside.
 
     To what queries construct, and to what named graphs hold: what these need was not looked for.
     """
-    made = constructed(queries)
     return any(query.named_graphs or any(on.stream in made for on in query.streams) for query in queries)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensue.errors import UsageError
-from ensue.plan.matches import Mask, Matches, Numbers, distinct
+from ensue.plan.matches import Matches, Numbers, distinct
 from ensue.plan.shapes import Shape
 
 MOST_SHARDS = 62
@@ -52,14 +52,11 @@ class Owns:
 class Router:
     """Says for each statement of a block which shards need it, as bits."""
 
-    def __init__(
-        self, keyed: Mapping[int, Iterable[Shape]] | None, assumed: Iterable[Shape], shards: int
-    ) -> None:
+    def __init__(self, keyed: Mapping[int, Iterable[Shape]] | None, shards: int) -> None:
         """`keyed` has the needed shapes by the position of their key; None: all goes to the first shard."""
         check_shards(shards)
         self._shards = shards
         self._keyed = None if keyed is None else {at: Matches(shapes) for at, shapes in keyed.items()}
-        self._assumed = Matches(assumed)
 
     def route(
         self,
@@ -87,10 +84,6 @@ class Router:
             table[there] = 1 << (checksums(there) % np.uint32(self._shards)).astype(np.int64)
             bits[rows] |= table[keys]
         return bits
-
-    def assumed(self, terms: Sequence[str], s: Numbers, p: Numbers, o: Numbers) -> Mask:
-        """Which statements should not have come: routing holds only without them."""
-        return self._assumed(terms, s, p, o)
 
 
 def _checksums(terms: Sequence[str], numbers: Numbers) -> NDArray[np.uint32]:

@@ -50,12 +50,12 @@ class Routing:
     def router(self, shards: int) -> Router:
         """What says for each statement of a block which of so many shards need it."""
         if self.one_shard_because is not None:
-            return Router(None, (), shards)
+            return Router(None, shards)
         by_position = {
             at: [shape for shape, places in self.keyed if place in places]
             for at, place in enumerate(POSITIONS)
         }
-        return Router({at: shapes for at, shapes in by_position.items() if shapes}, self.assumed, shards)
+        return Router({at: shapes for at, shapes in by_position.items() if shapes}, shards)
 
     def accepts(self, query: str, shards: int, shard: int) -> tuple[str, Owns] | None:
         """A variable, and which of its values (as text) a shard has to answer about; None: about all.
@@ -89,7 +89,7 @@ def find(
     >>> from ensue.query.language import parse_query
     >>> text = "REGISTER QUERY q AS SELECT ?o FROM STREAM <urn:s> [RANGE 1s] { ?x <urn:p> ?o ; <urn:q> 1 }"
     >>> job = ([parse_query(text)], RuleSet("none", ()), [])
-    >>> find(*job, find_relevance(*job)).describe()
+    >>> find(*job, find_relevance(*job)[0]).describe()
     ['query q is divided by ?x']
     """
     every = list(queries)

@@ -60,7 +60,7 @@ def spread(job: Job, *, shards: int = 1, keep_all: bool = False, fixed_schema: b
     queries = job.parsed()
     stated = chain(job.knowledge.stated, *job.knowledge.graphs.values())
     background = close(job.rules, [(s, p, o) for s, p, o, _ in stated])
-    found, pruned = relevance.find_both(queries, job.rules, background)
+    found, pruned = relevance.find(queries, job.rules, background)
     kept = _why_none_is_dropped(job, queries, found, keep_all, fixed_schema)
     dropping, rules = (found, pruned) if kept is None else (None, job.rules)
     if shards == 1:

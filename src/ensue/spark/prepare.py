@@ -150,6 +150,9 @@ class _Way:
 
     def _parts(self, block: Block) -> Iterator[Block]:
         """What each shard gets of a block."""
+        if self._kept is None and self._router is None:
+            yield from (block for _ in self._keys)
+            return
         terms, columns = Texts(block.terms), (block.s, block.p, block.o)
         kept = np.arange(len(block))
         if self._kept is not None:

@@ -13,6 +13,8 @@ from ensue.bench.bsbm.market import Market
 from ensue.bench.bsbm.rdf import Kind, Resource, instance, name
 from ensue.bench.bsbm.words import own_words, read_words
 from ensue.bench.generate import n_triples, writing
+from ensue.bench.isin import at_rate
+from ensue.bench.ontology import Statement
 from ensue.errors import UsageError
 from ensue.streamfile import Timed, write_stream
 from ensue.terms import XSD
@@ -86,7 +88,9 @@ class _Split:
 
     def stream(self) -> Iterator[Timed]:
         """The statements about products and offers, at a steady rate."""
-        number = 0
+        return ((ms, s, p, o, None) for ms, (s, p, o) in at_rate(self._streamed(), self._rate))
+
+    def _streamed(self) -> Iterator[Statement]:
         for resource in self._market.resources():
             if resource.kind not in STREAMED:
                 self.background += len(resource.pairs)
@@ -96,8 +100,7 @@ class _Split:
                 self.features = _two_features(resource)
             for s, p, o in resource.statements():
                 # As streams are written here: a text is a text, and says no more.
-                yield int(number * 1000 / self._rate), s, p, o.removesuffix(_IS_TEXT), None
-                number += 1
+                yield s, p, o.removesuffix(_IS_TEXT)
 
 
 def _two_features(resource: Resource) -> list[str]:

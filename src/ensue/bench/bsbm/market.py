@@ -80,8 +80,11 @@ class Market:
         if self.products < 1:
             raise UsageError(f"{self.products} products", hint="at least one")
         self._seeds = _Seeds.drawn()
-        self.types: list[Type] = types(self.shape or Shape.of(self.products))
-        self.leaves = [each for each in self.types if each.level == self.types[-1].level]
+        self._shape = self.shape or Shape.of(self.products)
+        self.types: list[Type] = types(self._shape)
+        self.leaves = [each for each in self.types if each.level == self._shape.depth]
+        self._lasts = list(_dealt(self.products, around(self._seeds.producers[3], 50)))
+        """The last product of each producer."""
 
     def resources(self) -> Iterator[Resource]:
         """All that there is, in order."""
@@ -110,7 +113,7 @@ class Market:
     def _features(self) -> Iterator[Resource]:
         random = JavaRandom(self._seeds.features[0])
         published_at = dates(self._seeds.features[1], date(2000, 6, 20), date(2000, 7, 23))
-        shape, number = self.shape or Shape.of(self.products), 0
+        shape, number = self._shape, 0
         inner = [each for each in self.types if 0 < each.level < shape.depth]
         for each in [*inner, *self.leaves]:
             each.features.clear()
@@ -140,13 +143,8 @@ class Market:
             yield from self._products(producer, range(first, last + 1), seeder.long)
             first = last + 1
 
-    @property
-    def _lasts(self) -> list[int]:
-        """The last product of each producer."""
-        return list(_dealt(self.products, around(self._seeds.producers[3], 50)))
-
-    def _product(self, number: int, lasts: Sequence[int]) -> str:
-        return instance(f"dataFromProducer{bisect_left(lasts, number) + 1}/Product{number}")
+    def _product(self, number: int) -> str:
+        return instance(f"dataFromProducer{bisect_left(self._lasts, number) + 1}/Product{number}")
 
     def _products(self, producer: str, numbers: range, seed: Callable[[], int]) -> Iterator[Resource]:
         published_at = dates(seed(), date(2000, 10, 20), date(2007, 1, 23))
@@ -155,7 +153,6 @@ class Market:
         kinds = Choice(JavaRandom(seed()), {1: 40, 2: 20, 3: 40})
         quarter = Choice(JavaRandom(seed()), {False: 75, True: 25})
         half = Choice(JavaRandom(seed()), {False: 50, True: 50})
-        lasts = self._lasts
         for number in numbers:
             said = self._described("bsbm:Product", random, (50, 150))
             of = self.leaves[leaf() - 1]
@@ -168,7 +165,7 @@ class Market:
                 if quarter()
             ]
             said += published(producer, published_at())
-            yield Resource(Kind.PRODUCT, self._product(number, lasts), said)
+            yield Resource(Kind.PRODUCT, self._product(number), said)
 
     def _properties(
         self,
@@ -223,10 +220,10 @@ class Market:
         self, of: int, vendor: str, numbers: range, random: JavaRandom, seed: Callable[[], int]
     ) -> Iterator[Resource]:
         days, products = ranged(seed(), 2, 21, 14.2), ranged(seed(), 2, self.products, 4)
-        dated, lasts = JavaRandom(seed()), self._lasts
+        dated = JavaRandom(seed())
         for number in numbers:
             offer = f"dataFromVendor{of}/Offer{number}"
-            product = self._product(products(), lasts)
+            product = self._product(products())
             price = Decimal(random.double() * (10000 - 5) + 5).quantize(Decimal("0.01"), ROUND_HALF_UP)
             at = moment(dated, _SEASON, _TODAY)
             begin = at - random.between(0, 90) * DAY
@@ -247,7 +244,7 @@ class Market:
 
     def _sites(self) -> Iterator[Resource]:
         streams = _Reviewing(self._seeds.sites, self.products)
-        reviews, lasts, done, people, site = _REVIEWS * self.products, self._lasts, 0, 0, 0
+        reviews, done, people, site = _REVIEWS * self.products, 0, 0, 0
         while done < reviews:
             site += 1
             here = min(streams.of_site() + 1, reviews - done)
@@ -258,7 +255,7 @@ class Market:
                 yield self._person(person, code, site, streams)
                 for _ in range(min(streams.of_person(), end - done)):
                     done += 1
-                    yield self._review(done, site, person, code, lasts, streams)
+                    yield self._review(done, site, person, code, streams)
 
     def _person(self, person: str, code: str, site: int, streams: _Reviewing) -> Resource:
         called = self._names(1)
@@ -273,11 +270,9 @@ class Market:
         at = moment(streams.published, ms(date(2008, 6, 20)), ms(date(2008, 9, 23)))
         return Resource(Kind.PERSON, person, said + published(_site(site), at))
 
-    def _review(
-        self, number: int, site: int, person: str, code: str, lasts: Sequence[int], streams: _Reviewing
-    ) -> Resource:
+    def _review(self, number: int, site: int, person: str, code: str, streams: _Reviewing) -> Resource:
         random = streams.random
-        product = self._product(streams.product(), lasts)
+        product = self._product(streams.product())
         at = moment(streams.reviewed, _TODAY - 365 * DAY, _TODAY)
         title, said_of_it = self._comments(random.between(4, 15)), self._comments(random.between(50, 200))
         ratings = [(k, random.between(1, 10)) for k in range(1, 5) if streams.rates()]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ensue.bench.bsbm.draws import day
-from ensue.terms import RDF, RDFS, XSD
+from ensue.terms import RDF, RDFS, XSD, literal
 
 _BASE = "http://www4.wiwiss.fu-berlin.de/bizer/bsbm/v01/"
 VOCABULARY, INSTANCES = f"{_BASE}vocabulary/", f"{_BASE}instances/"
@@ -69,12 +69,12 @@ def country(code: str) -> str:
 
 
 def text(value: str, language: str = "") -> str:
-    """A text; words have no characters that would have to be escaped."""
-    return f'"{value}"@{language}' if language else f'"{value}"'
+    """A text."""
+    return literal(value, language=language or None)
 
 
 def typed(value: object, datatype: str) -> str:
-    """A literal of a datatype of XML Schema."""
+    """A literal of a datatype of XML Schema, which is written out even where it goes without saying."""
     return f'"{value}"^^<{XSD}{datatype}>'
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 
 from ensue.errors import InputError, Place
+from ensue.files import Source
 
 _WORD = re.compile(r"[A-Za-z-]+")
 _ONSETS, _VOWELS, _ENDS = "bdfgklmnprstv", "aeiou", ["", "l", "n", "r", "s"]
@@ -16,14 +15,13 @@ _ONSETS, _VOWELS, _ENDS = "bdfgklmnprstv", "aeiou", ["", "l", "n", "r", "s"]
 
 def read_words(path: str) -> list[str]:
     """The words of a file, plain or `.gz`: runs of letters and hyphens."""
-    try:
-        data = Path(path).read_bytes()
-        text = (gzip.decompress(data) if path.endswith(".gz") else data).decode("utf-8", "replace")
-    except (OSError, EOFError) as problem:
-        raise InputError(
-            f"cannot be read: {problem}", place=Place(path), hint="a list of words is text, plain or .gz"
-        ) from problem
-    found = _WORD.findall(text)
+    with Source(path) as source:
+        found = [
+            word
+            for lines in source.blocks()
+            for line in lines
+            for word in _WORD.findall(line.decode("utf-8", "replace"))
+        ]
     if not found:
         raise InputError(
             "there is no word in this file", place=Place(path), hint="a word is of letters a to z"

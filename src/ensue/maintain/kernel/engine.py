@@ -115,7 +115,8 @@ class Kernel:
         self.put(background)
         ground = self._background()
         epsilon = make_epsilon(program, planned, ground, set())
-        self._needed = needed(program, planned, epsilon.plans) if only_answers else None
+        if only_answers:
+            self._needed = needed(program, planned, epsilon.plans)
         if self._needed is not None:
             self._store = self._store._replace(wanted=self._needed.wanted)
         self._active = ActivePlans(self._tables, ground, epsilon.plans)

@@ -168,16 +168,18 @@ def _queue(store, row, old, how):
 
 
 @inlined
+def has_constants(alphas, i, s, o):
+    """Whether subject and object of a fact are those of an alpha, where it has any."""
+    return (alphas[i, S] < 0 or alphas[i, S] == s) and (alphas[i, O] < 0 or alphas[i, O] == o)
+
+
+@inlined
 def _count(store, plans, side, s, p, o, by):
     """Keep count of the facts that can match each premise, in and out of the background."""
     starts, alphas, counts = view.alpha_starts(plans), view.alphas(plans), view.alpha_counts(store)
     if p + 1 < len(starts):
         for i in range(starts[p], starts[p + 1]):
-            if (
-                (alphas[i, S] < 0 or alphas[i, S] == s)
-                and (alphas[i, O] < 0 or alphas[i, O] == o)
-                and not (alphas[i, DISTINCT] and s == o)
-            ):
+            if has_constants(alphas, i, s, o) and not (alphas[i, DISTINCT] and s == o):
                 if counts[i, 0] == 0 and view.assumed(store)[i]:
                     view.meta(store)[STALE] = 1
                 counts[i, side] += by

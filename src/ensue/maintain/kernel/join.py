@@ -15,7 +15,7 @@ import numpy as np
 from ensue.maintain.kernel import view
 from ensue.maintain.kernel.compiling import compiled, inlined, part
 from ensue.maintain.kernel.epsilon import ANY, THE_PREDICATE, THE_SUBJECT
-from ensue.maintain.kernel.facts import doubt, put
+from ensue.maintain.kernel.facts import doubt, has_constants, put
 from ensue.maintain.kernel.layout import (
     ACTIVE_UNKNOWN,
     ACTIVE_USED,
@@ -135,11 +135,7 @@ def _is_wanted(store, plans, s, p, o):
     starts, alphas, wanted = view.alpha_starts(plans), view.alphas(plans), view.wanted(store)
     if p + 1 < len(starts):
         for i in range(starts[p], starts[p + 1]):
-            if (
-                wanted[i]
-                and (alphas[i, S] < 0 or alphas[i, S] == s)
-                and (alphas[i, O] < 0 or alphas[i, O] == o)
-            ):
+            if wanted[i] and has_constants(alphas, i, s, o):
                 return True
     return False
 
