@@ -58,13 +58,21 @@ def test_a_part_has_its_statements_all_times_and_no_term_besides(data, rows):
     assert len(part.terms) == len(used)
 
 
-@given(rows, rows)
-def test_joined_and_ordered(one, two):
-    both = block_of(one).joined(block_of(two))
-    assert rows_of(both) == one + two
-    assert len(set(both.terms.to_pylist())) == len(both.terms)
-    order = np.argsort(both.times, kind="stable")
-    assert rows_of(written(both.ordered(order))) == [(one + two)[row] for row in order]
+@given(st.lists(rows, min_size=1, max_size=4), st.randoms())
+def test_joined_and_ordered(parts, random):
+    every = [row for part in parts for row in part]
+    kept = [[at for at in range(len(part)) if random.random() < 0.7] for part in parts]
+    blocks = [block_of(part).only(np.array(some, np.int64)) for part, some in zip(parts, kept, strict=True)]
+    joined = Block.joined(blocks)
+    assert joined.times.tolist() == [time for time, *_ in every]
+    assert rows_of(joined) == [part[at] for part, some in zip(parts, kept, strict=True) for at in some]
+    if len(parts) > 1:
+        assert len(set(joined.terms.to_pylist())) == len(joined.terms)
+    order = np.argsort(joined.times, kind="stable")
+    here = set(joined.places.tolist())
+    ordered = written(joined.ordered(order))
+    assert ordered.times.tolist() == sorted(time for time, *_ in every)
+    assert rows_of(ordered) == [every[row] for row in order if row in here]
 
 
 @given(rows)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ensue.files import scope_of
+from ensue.maintain.kernel.sieve import sieve_of
 from ensue.spark.decode import DEAD, DECODED, STATEMENTS, decode, decode_all, given_of, plain_and_others
 from ensue.streamfile import read_stream
 
@@ -105,6 +106,51 @@ def test_decode_gives_what_the_reader_gives(tmp_path_factory, lines, end):
     lines = [GOOD, *lines]
     rows, dead = as_read(path, lines)
     assert as_decoded(path, lines, end) == [rows, dead]
+
+
+some = st.none() | mixed
+shapes = st.lists(st.tuples(some, some, some) | st.tuples(st.none(), iris, some), max_size=6)
+
+
+@settings(max_examples=300)
+@given(lines, shapes, st.randoms())
+def test_a_sieve_holds_back_nothing_that_has_one_of_its_shapes(lines, shapes, random):
+    given = pa.record_batch({"value": pa.array(lines, pa.binary())})
+    whole = decode(given)
+    every = tuples(whole.statements)
+    if every:  # So that some have a shape.
+        _, s, p, o, _ = random.choice(every)
+        shapes = [*shapes, random.choice([(s, p, o), (None, p, o), (None, p, None), (s, p, None)])]
+    sifted = decode(given, sieve=sieve_of(shapes))
+    assert sifted.block.times.tolist() == whole.block.times.tolist()
+    assert tuples(sifted.dead) == tuples(whole.dead)
+    left = [every[place] for place in sifted.block.places.tolist()]
+    assert tuples(sifted.statements) == left
+    assert has_shape(left, shapes) == has_shape(every, shapes)
+
+
+def has_shape(statements, shapes):
+    return [
+        row
+        for row in statements
+        if any(all(a in (None, b) for a, b in zip(shape, row[1:4], strict=True)) for shape in shapes)
+    ]
+
+
+def test_and_holds_back_plain_lines_that_have_none():
+    given = pa.record_batch(
+        {"value": [GOOD, b"6\t<urn:a> <urn:q> <urn:b> .", b"7\t<urn:a> <urn:q> <urn:c> ."]}
+    )
+
+    def left(*shapes):
+        return decode(given, sieve=sieve_of(shapes)).block.places.tolist()
+
+    assert left() == []
+    assert left((None, "<urn:p>", None)) == [0]
+    assert left((None, "<urn:q>", "<urn:c>"), ("<urn:b>", "<urn:p>", None)) == [0, 2]
+    assert left((None, "<urn:q>", "<urn:c>"), (None, None, "<urn:x>")) == [0, 1, 2]
+    many = [(None, f"<urn:{number}>", f"<urn:{number}>") for number in range(1000)]
+    assert left(*many, (None, "<urn:q>", "<urn:b>")) == [1]
 
 
 @pytest.mark.parametrize("pool", ["time", "subject", "predicate", "object", "graph", "end", "space"])

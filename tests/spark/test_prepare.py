@@ -17,6 +17,7 @@ from ensue.spark.blocks import Block
 from ensue.spark.pieces import BLOCK, DEAD, END
 from ensue.spark.plan import plan_of
 from ensue.spark.prepare import Prepare
+from ensue.spark.replay_files import CHUNK
 from ensue.terms import RDFS
 
 STREAM = "urn:s"
@@ -94,6 +95,31 @@ def test_each_statement_goes_to_one_shard_and_its_time_to_all(file):
     assert sorted(row for part in parts for row in said(part)) == sorted(said(whole))
     subjects = [{s for _, s, _, _ in said(part)} for part in parts]
     assert sum(map(len, subjects)) == len(set.union(*subjects)) == 10
+
+
+@pytest.mark.parametrize("every", [1, 50])
+def test_what_is_left_of_many_chunks_is_one_block_if_that_is_little(tmp_path, every):
+    file = tmp_path / "s.tsv"
+    matters = [at for at in range(70_000) if at % every == 0]
+    names = dict.fromkeys(matters, "p")
+    file.write_text(
+        "".join(f"{at}\t<urn:{at // 7}> <urn:{names.get(at, 'other')}> <urn:o> .\n" for at in range(70_000))
+    )
+    assert file.stat().st_size > 2 * CHUNK
+    rows = [row for row in prepared(plan(), ranges(file)) if row["kind"] == BLOCK]
+    parts = blocks(rows)
+    assert len(parts) == (1 if every == 50 else 3)
+    assert [row["place"] for row in rows] == sorted({row["place"] for row in rows})
+    assert [time for part in parts for time in part.times.tolist()] == list(range(70_000))
+    expected = [(at, f"<urn:{at // 7}>", "<urn:p>", "<urn:o>") for at in matters]
+    assert [row for part in parts for row in said(part)] == expected
+
+
+def test_where_nothing_is_left_the_times_still_come(tmp_path):
+    file = tmp_path / "s.tsv"
+    file.write_text("1\t<urn:a> <urn:other> <urn:b> .\n2\t<urn:a> <urn:other> <urn:b> .\n")
+    [block] = blocks(prepared(plan(), ranges(file)))
+    assert (block.times.tolist(), said(block)) == ([1, 2], [])
 
 
 def test_dead_letters_say_where_they_were(file):

@@ -48,8 +48,8 @@ class Memory:
     def drop(self, step):
         del self.state["log"][step]
 
-    def memories(self):
-        return self.state["memories"]
+    def memory(self, query):
+        return self.state["memories"].get(query)
 
     def put_memory(self, query, memory):
         self.written += len(memory)

@@ -79,23 +79,42 @@ class Block:
         """The numbers of subjects, predicates, objects and graphs."""
         return self.s, self.p, self.o, self.graph
 
-    def joined(self, other: Block) -> Block:
-        """The statements of this one and then those of another; all are there."""
-        coded = pa.concat_arrays([self.terms, other.terms]).dictionary_encode()
+    @property
+    def places(self) -> Terms:
+        """For each statement that is here how many were read before it."""
+        return np.arange(len(self.times), dtype=np.int32) if self.rows is None else self.rows
+
+    @property
+    def stamps(self) -> Times:
+        """The times of the statements that are here."""
+        return self.times if self.rows is None else self.times[self.rows]
+
+    @classmethod
+    def joined(cls, blocks: Sequence[Block]) -> Block:
+        """The statements of some blocks, at least one, one after the other."""
+        if len(blocks) == 1:
+            return blocks[0]
+        coded = pa.concat_arrays([block.terms for block in blocks]).dictionary_encode()
+        numbers = np.split(coded.indices.to_numpy(), np.cumsum([len(block.terms) for block in blocks])[:-1])
         # The last is for NO_GRAPH, which is -1.
-        first, second = (
-            np.append(numbers, NO_GRAPH).astype(np.int32)
-            for numbers in np.split(coded.indices.to_numpy(), [len(self.terms)])
+        tables = [np.append(known, np.int32(NO_GRAPH)) for known in numbers]
+        s, p, o, graph = (
+            np.concatenate([table[column] for table, column in zip(tables, columns, strict=True)])
+            for columns in zip(*(block.columns for block in blocks), strict=True)
         )
-        columns = (
-            np.concatenate([first[one], second[two]])
-            for one, two in zip(self.columns, other.columns, strict=True)
-        )
-        return Block(np.concatenate([self.times, other.times]), None, coded.dictionary, *columns)
+        before = np.cumsum([0, *(len(block.times) for block in blocks)], dtype=np.int32)
+        rows = np.concatenate([first + block.places for first, block in zip(before, blocks, strict=False)])
+        times = np.concatenate([block.times for block in blocks])
+        return cls(times, rows if len(rows) < len(times) else None, coded.dictionary, s, p, o, graph)
 
     def ordered(self, order: NDArray[Any]) -> Block:
-        """The same statements in another order; all are there."""
-        return Block(self.times[order], None, self.terms, *(column[order] for column in self.columns))
+        """The same as if they had been read in another order."""
+        moved = np.empty(len(order), np.int32)
+        moved[order] = np.arange(len(order), dtype=np.int32)
+        rows = moved[self.places]
+        by = np.argsort(rows)
+        columns = (column[by] for column in self.columns)
+        return Block(self.times[order], None if self.rows is None else rows[by], self.terms, *columns)
 
     def only(self, which: NDArray[np.int64]) -> Block:
         """The same with those alone, of the statements that are here, that have these numbers, in order."""
@@ -154,8 +173,7 @@ class Block:
         cuts, text = _cut(self.terms)
         numbers = dictionary.encode_texts(np.frombuffer(text, np.uint8), cuts)
         known = np.append(numbers, np.int32(DEFAULT_GRAPH))
-        times = self.times if self.rows is None else self.times[self.rows]
-        arrivals = Arrivals(times, *(known[column] for column in self.columns))
+        arrivals = Arrivals(self.stamps, *(known[column] for column in self.columns))
         return Batch(self.times, arrivals, None if self.rows is None else self.rows.astype(np.int64))
 
     @classmethod

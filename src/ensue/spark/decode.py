@@ -4,7 +4,7 @@ A line is what `ensue.streamfile` reads, `<milliseconds><TAB><statement> .`, and
 out there, to the letter. Two paths, chosen line by line:
 
 - *Fast*: a line in the plainest spelling, whose terms are canonical text as they stand. The kernel goes once
-  over all lines, finds these, and numbers their terms (`maintain/kernel/lines.py`).
+  over all lines, finds these, and numbers the terms of those that pass a sieve (`maintain/kernel/lines.py`).
 - *Slow*: any other line goes to the reader of stream files, which validates, rewrites, or says what is wrong.
 
 Blank nodes belong to the file that the line came from.
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from ensue.files import TermText, scope_of
 from ensue.maintain.kernel.lines import scan
+from ensue.maintain.kernel.sieve import EVERYTHING, Sieve
 from ensue.spark.blocks import NO_GRAPH, Block
 from ensue.streamfile import Fault, Timed, read_block, read_line, text_of
 
@@ -69,15 +70,18 @@ class Decoded:
         block = self.block
         graph = pa.array(block.graph, mask=block.graph == NO_GRAPH)
         terms = (block.terms.take(pa.array(column)) for column in (block.s, block.p, block.o))
-        return pa.record_batch([block.times, *terms, block.terms.take(graph)], schema=STATEMENTS)
+        return pa.record_batch([block.stamps, *terms, block.terms.take(graph)], schema=STATEMENTS)
 
 
-def decode(batch: pa.RecordBatch, *, origin: str = "", scoped: bool = False) -> Decoded:
+def decode(
+    batch: pa.RecordBatch, *, origin: str = "", scoped: bool = False, sieve: Sieve = EVERYTHING
+) -> Decoded:
     r"""Statements and dead letters of a batch of lines.
 
     Lines are in a column `value` (text or bytes), or cut at the tab in columns `time` and `statement`.
     Columns `file` and `offset` say where a line is from; where there is no `file`, all are from `origin`.
-    `scoped`: blank nodes are under the scopes of their documents already.
+    `scoped`: blank nodes are under the scopes of their documents already. Plain lines that do not pass the
+    `sieve` are counted, with their times, and left out.
 
     >>> lines = ["5\t<urn:a> <urn:p> <urn:b> .", "6\t<urn:a> <urn:p> 'b' ."]
     >>> decoded = decode(pa.record_batch({"value": lines, "offset": [0, 29]}), origin="s.tsv")
@@ -87,7 +91,7 @@ def decode(batch: pa.RecordBatch, *, origin: str = "", scoped: bool = False) -> 
     [29]
     """
     given = given_of(batch, origin, scoped=scoped)
-    plain, others = plain_and_others(given)
+    plain, others = plain_and_others(given, sieve)
     if not len(others):
         return Decoded(plain.block, _NONE_DEAD)
     looked_at, dead = _closer_look(given, others)
@@ -115,7 +119,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Statements, and which of the lines each is from."""
+    """Statements, and the lines that these, and those that were left out, are from."""
 
     rows: _Rows
     block: Block
@@ -139,23 +143,21 @@ def _rejoined(batch: pa.RecordBatch) -> pa.BinaryArray:
     return pc.binary_join_element_wise(times, statements, b"\t", null_handling="skip")
 
 
-def plain_and_others(given: Given) -> tuple[Part, _Rows]:
+def plain_and_others(given: Given, sieve: Sieve = EVERYTHING) -> tuple[Part, _Rows]:
     """The fast path: the statements of all plain lines, and the rows of the others."""
     data, cuts = _bytes(given.lines)
-    found = scan(data, cuts)
+    found = scan(data, cuts, sieve)
     terms = pa.StringArray.from_buffers(
         len(found.offsets) - 1, pa.py_buffer(found.offsets), pa.py_buffer(found.text)
     )
-    block = Block(found.times, None, terms, *found.numbers)
-    rows = np.arange(len(given.lines))
-    if found.plain.all():
-        part = Part(rows, block)
-    else:
-        times, columns = found.times[found.plain], found.numbers[:, found.plain]
-        part = Part(rows[found.plain], Block(times, None, terms, *columns))
+    rows, times = np.flatnonzero(found.plain), found.times
+    if len(rows) < len(times):
+        times = times[rows]
+    kept = None if len(found.rows) == len(rows) else found.rows
+    block = Block(times, kept, terms, *found.numbers)
     if found.blank and not given.scoped:
-        part = Part(part.rows, _scoped(part.block, _take(given.files, part.rows)))
-    return part, rows[~found.plain]
+        block = _scoped(block, _take(given.files, rows[block.places]))
+    return Part(rows, block), np.flatnonzero(~found.plain)
 
 
 def _bytes(lines: pa.StringArray) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -192,7 +194,7 @@ def _scoped(block: Block, files: pa.StringArray) -> Block:
     )
     labels = pc.if_else(pc.equal(prefixes, ""), terms, pc.utf8_slice_codeunits(terms, 2))
     columns = (numbers - named).astype(np.int32).reshape(4, len(block))
-    return Block(block.times, None, pc.binary_join_element_wise(prefixes, labels, ""), *columns)
+    return Block(block.times, block.rows, pc.binary_join_element_wise(prefixes, labels, ""), *columns)
 
 
 def _closer_look(given: Given, rows: _Rows) -> tuple[Part, pa.RecordBatch]:
@@ -244,7 +246,7 @@ def _read_in_one_go(raws: list[bytes | None], text: TermText) -> list[Timed] | N
 def _in_order(one: Part, two: Part) -> Block:
     """The statements of both in the order of their lines."""
     order = np.argsort(np.concatenate([one.rows, two.rows]))
-    return one.block.joined(two.block).ordered(order)
+    return Block.joined([one.block, two.block]).ordered(order)
 
 
 def _widened(part: pa.RecordBatch) -> pa.RecordBatch:

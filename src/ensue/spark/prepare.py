@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from ensue.errors import InputError
+from ensue.maintain.kernel.sieve import EVERYTHING, Sieve, sieve_of
 from ensue.model import FOREVER
 from ensue.plan.matches import Matches
 from ensue.plan.relevance import Relevance
@@ -45,6 +46,9 @@ _Row = tuple[int, str, int, str, bytes]
 _PLACES = 1 << 40
 """A task numbers its rows from its own number times this: so places of tasks do not meet."""
 
+_ENOUGH, _FAR_ENOUGH = 1 << 14, 1 << 18
+"""So many statements are worth a block of their own, and the times of so many that were read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lane:
@@ -68,21 +72,19 @@ class Prepare:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Rows of ranges or of lines in, rows for shards out."""
-        work = _Work(self)
-        for batch in batches:
-            # One by one: a block is large enough to be sent off.
-            for row in work.ranges(batch) if "begin" in batch.schema.names else work.lines(batch):
-                yield pa.record_batch([[value] for value in row], schema=_SCHEMA)
+        # One by one: a block is large enough to be sent off.
+        for row in _Work(self).all(batches):
+            yield pa.record_batch([[value] for value in row], schema=_SCHEMA)
         settle()
 
 
-def decoded_chunk(chunk: Chunk) -> Decoded:
-    """What the lines of a chunk say."""
+def decoded_chunk(chunk: Chunk, sieve: Sieve = EVERYTHING) -> Decoded:
+    """What the lines of a chunk say, of those that pass the sieve."""
     lines = Lines.of(chunk.lines)
     # A document counts statements.
     before = np.arange(len(lines.text)) if chunk.scoped else lines.cuts[:-1]
     given = pa.record_batch({"value": lines.text, "offset": pa.array(chunk.offset + before)})
-    return decode(given, origin=chunk.file, scoped=chunk.scoped)
+    return decode(given, origin=chunk.file, scoped=chunk.scoped, sieve=sieve)
 
 
 class _Work:
@@ -94,21 +96,28 @@ class _Work:
         context = TaskContext.get()
         self._place = (context.partitionId() if context is not None else 0) * _PLACES
 
-    def ranges(self, batch: pa.RecordBatch) -> Iterator[_Row]:
+    def all(self, batches: Iterable[pa.RecordBatch]) -> Iterator[_Row]:
+        """Rows of either kind."""
+        for batch in batches:
+            yield from self._ranges(batch) if "begin" in batch.schema.names else self._lines(batch)
+        for way in self._ways.values():
+            yield from way.rest()
+
+    def _ranges(self, batch: pa.RecordBatch) -> Iterator[_Row]:
         """Rows of which each says where many lines of a file are."""
         for chunk in chunks_of(batch):
             way = self._way(chunk.stream)
             if chunk.ended:
                 yield from way.end(chunk.place)
                 continue
-            yield from way.rows(decoded_chunk(chunk), chunk.place)
+            yield from way.rows(decoded_chunk(chunk, way.sieve), chunk.place)
 
-    def lines(self, batch: pa.RecordBatch) -> Iterator[_Row]:
+    def _lines(self, batch: pa.RecordBatch) -> Iterator[_Row]:
         """Rows of which each is a line or a statement."""
         place, self._place = self._place, self._place + batch.num_rows
         way = self._way("")
         statements, promised = apart(batch)
-        yield from way.rows(decode(statements, origin=way.stream), place)
+        yield from way.rows(decode(statements, origin=way.stream, sieve=way.sieve), place)
         if promised is not None:
             yield from way.end(place) if promised == FOREVER else way.heartbeat(promised, place)
 
@@ -123,30 +132,50 @@ class _Way:
 
     def __init__(self, lane: Lane) -> None:
         self.stream = lane.stream
+        self._waiting: list[Block] = []
+        self._place = 0
         self._keys = lane.keys
         self._router = lane.routing.router(len(lane.keys)) if lane.routing is not None else None
         plans = [plan for plan in (lane.relevance, lane.routing) if plan is not None]
         assumed = [shape for plan in plans for shape in plan.assumed]
         self._assumed = Matches(assumed)
         # What should not come is looked for among what is kept, which is less.
-        self._kept = None if lane.relevance is None else Matches([*lane.relevance.patterns, *assumed])
+        kept = None if lane.relevance is None else [*lane.relevance.patterns, *assumed]
+        self._kept = None if kept is None else Matches(kept)
+        self.sieve = EVERYTHING if kept is None else sieve_of(kept)
 
     def end(self, place: int) -> Iterator[_Row]:
-        """The stream has ended: every shard must know."""
-        return ((key, self.stream, place, END, b"") for key in self._keys)
+        """The stream has ended: every shard must know, after it has all."""
+        yield from self.rest()
+        yield from ((key, self.stream, place, END, b"") for key in self._keys)
 
     def heartbeat(self, time: int, place: int) -> Iterator[_Row]:
         """Nothing at or below a time will follow: every shard must know."""
         return ((key, self.stream, place, HEARTBEAT, b"%d" % time) for key in self._keys)
 
     def rows(self, decoded: Decoded, place: int) -> Iterator[_Row]:
-        """What each shard gets of some decoded lines."""
+        """What each shard gets of some decoded lines and of what is waiting, unless that is little: then it
+        waits. A task is given what lies together in a stream, in order.
+        """
         if decoded.dead.num_rows:
             letters = json.dumps(decoded.dead.to_pylist()).encode()
             yield self._keys[0], self.stream, place, DEAD, letters
-        if len(decoded.block):
-            for key, part in zip(self._keys, self._parts(decoded.block), strict=True):
-                yield key, self.stream, place, BLOCK, part.write()
+        if not self._waiting:
+            self._place = place
+        self._waiting.append(decoded.block)
+        here = sum(len(block) for block in self._waiting)
+        read = sum(len(block.times) for block in self._waiting)
+        if here >= _ENOUGH or read >= _FAR_ENOUGH:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[_Row]:
+        """What each shard gets of what is waiting."""
+        waiting, self._waiting = self._waiting, []
+        # Where no statement is left, the times still count.
+        if any(len(block.times) for block in waiting):
+            block = Block.joined(waiting)
+            for key, part in zip(self._keys, self._parts(block), strict=True):
+                yield key, self.stream, self._place, BLOCK, part.write()
 
     def _parts(self, block: Block) -> Iterator[Block]:
         """What each shard gets of a block."""

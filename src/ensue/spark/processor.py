@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
 from ensue.job import Job
 from ensue.maintain.kernel.compiling import digest
@@ -29,6 +30,11 @@ STEPPED = "shard int, kind string, query string, open long, close long, payload 
 
 ANSWERS, LETTERS, COUNTERS = "answers", "dead", "counters"
 """What a row is: the answers of an evaluation, dead letters, or counters of a shard after a step."""
+
+# Types and not their names, for which Spark would ask Java each time.
+_NAMED = StructType([StructField("name", StringType())])
+_BYTES = StructType([StructField("data", BinaryType())])
+_HEAD, _STEP, _QUERY = "head", "step ", "query "
 
 _JOBS: dict[str, Job] = {}
 _CACHES: dict[str, Cache] = {}
@@ -91,42 +97,47 @@ def clear(shards: Mapping[int, ShardOf]) -> None:
 
 
 class KeyedState:
-    """The store of a shard in Spark's keyed state."""
+    """The store of a shard in Spark's keyed state.
+
+    One map is all there is: to find another would take Spark ten milliseconds in each micro-batch.
+    """
 
     def __init__(self, handle: StatefulProcessorHandle) -> None:
-        self._head = handle.getValueState("head", "head binary")
-        self._log = handle.getMapState("log", "step long", "pieces binary")
-        self._memories = handle.getMapState("memories", "query string", "memory binary")
+        self._map = handle.getMapState("shard", _NAMED, _BYTES)
 
     def head(self) -> bytes | None:
         """The state; None before the first step."""
-        found = self._head.get()
-        return None if found is None else bytes(found[0])
+        return self._get(_HEAD)
 
     def put_head(self, head: bytes) -> None:
         """Replace the state."""
-        self._head.update((head,))
+        self._map.updateValue((_HEAD,), (head,))
 
     def log(self) -> Iterable[tuple[int, list[Piece]]]:
         """The pieces of each step of the log, in any order."""
-        for (number,), (pieces,) in self._log.iterator():
-            yield number, list(unpacked(bytes(pieces)))
+        for (name,), (pieces,) in self._map.iterator():
+            if name.startswith(_STEP):
+                yield int(name.removeprefix(_STEP)), list(unpacked(bytes(pieces)))
 
     def add(self, step: int, pieces: Sequence[Piece]) -> None:
         """Add a step to the log."""
-        self._log.updateValue((step,), (packed(pieces),))
+        self._map.updateValue((f"{_STEP}{step}",), (packed(pieces),))
 
     def drop(self, step: int) -> None:
         """Take a step out of the log."""
-        self._log.removeKey((step,))
+        self._map.removeKey((f"{_STEP}{step}",))
 
-    def memories(self) -> Mapping[str, bytes]:
-        """What queries remember, by name."""
-        return {query: bytes(memory) for (query,), (memory,) in self._memories.iterator()}
+    def memory(self, query: str) -> bytes | None:
+        """What a query remembers; None if that is nothing."""
+        return self._get(_QUERY + query)
 
     def put_memory(self, query: str, memory: bytes) -> None:
         """Replace what a query remembers."""
-        self._memories.updateValue((query,), (memory,))
+        self._map.updateValue((_QUERY + query,), (memory,))
+
+    def _get(self, name: str) -> bytes | None:
+        found = self._map.getValue((name,))
+        return None if found is None else bytes(found[0])
 
 
 class ShardProcessor(StatefulProcessor):

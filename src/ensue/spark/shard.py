@@ -55,8 +55,8 @@ class Store(Protocol):
     def drop(self, step: int) -> None:
         """Take a step out of the log."""
 
-    def memories(self) -> Mapping[str, bytes]:
-        """What queries remember, by name."""
+    def memory(self, query: str) -> bytes | None:
+        """What a query remembers; None if that is nothing."""
 
     def put_memory(self, query: str, memory: bytes) -> None:
         """Replace what a query remembers."""
@@ -161,7 +161,7 @@ def _adopted(shard: Shard | None, folder: Folder, head: Head, store: Store, make
     if reasoner.basis is None or plain["basis"] != reasoner.basis:
         remove(folder.path)
         return None
-    reasoner.adopt(head.state, _memories(store), folder, plain["held"])
+    reasoner.adopt(head.state, _memories(store, reasoner), folder, plain["held"])
     log = {
         number: Entry(Mark(frontier, numbers), newest) for number, frontier, numbers, newest in plain["log"]
     }
@@ -267,13 +267,14 @@ def _rebuilt(head: Head, store: Store, make: Make) -> Shard:
     """A shard made from the truth."""
     shard = Shard(make(), "rebuilt", head.step, dead=head.dead)
     log = [_logged(number, pieces, shard) for number, pieces in sorted(store.log())]
-    shard.reasoner.resume(head.state, _memories(store), log)
+    shard.reasoner.resume(head.state, _memories(store, shard.reasoner), log)
     shard.versions = _versions(shard.reasoner)
     return shard
 
 
-def _memories(store: Store) -> dict[str, Any]:
-    return {query: json.loads(memory) for query, memory in store.memories().items()}
+def _memories(store: Store, reasoner: Resumable) -> dict[str, Any]:
+    found = {query: store.memory(query) for query in reasoner.memories()}
+    return {query: json.loads(memory) for query, memory in found.items() if memory is not None}
 
 
 def _versions(reasoner: Resumable) -> dict[str, Any]:

@@ -37,6 +37,11 @@ class Columns:
         """Some of the rows, in the order asked for."""
         return Columns(self.context[which], self.s[which], self.p[which], self.o[which], self.stamp[which])
 
+    def to_read(self) -> tuple[Array, ...]:
+        """The arrays as compiled functions take them: all of one type, whoever made them."""
+        columns = (self.context, self.s, self.p, self.o, self.stamp)
+        return tuple(to_read(np.ascontiguousarray(column)) for column in columns)
+
 
 def to_read(array: Array) -> Array:
     """The same array, not to be written to: what is compiled for that also takes what nobody may write to."""

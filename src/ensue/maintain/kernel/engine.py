@@ -61,14 +61,10 @@ from ensue.maintain.kernel.view import address_of, book_of
 from ensue.maintain.program import CompiledRule, Program
 from ensue.model import BACKGROUND, FOREVER, Change, Fact, Facts
 
-_CHUNK = 256
-"""Facts put before the rules run: what they imply is still in the processor's cache then."""
-
 _LARGE = 1 << 20
 """Scratch arrays longer than this are given back after the step."""
 
-_MANY = 1 << 14
-"""So many solutions are taken over while facts are still being put: what is waiting stays small."""
+_NOTHING = Columns.of([]).to_read()
 
 
 class Kernel:
@@ -142,11 +138,12 @@ class Kernel:
         """Let facts in and close under the rules."""
         while len(columns):
             concluded = []
-            for start in range(0, len(columns), _CHUNK):
-                self._put_raw(columns.take(slice(start, start + _CHUNK)))
-                self._run_compiled()
-                if self._store.meta[SOLUTION_COUNT] > _MANY:
+            at = 0
+            while at < len(columns):
+                at = self._put_some(columns, at)
+                if self._store.meta[SOLUTION_COUNT] > join.MANY:
                     concluded.append(self._conclude_solutions())
+            self._run_compiled()
             columns = Columns.joined([*concluded, self._conclude_solutions()])
 
     def expire(self) -> None:
@@ -172,8 +169,9 @@ class Kernel:
         stamps = stated(suspects)
         still = np.nonzero(stamps > self.threshold)[0]
         rows = self._store.rows[suspects[still]]
-        self._put_raw(Columns(rows[:, CONTEXT], rows[:, S], rows[:, P], rows[:, O], stamps[still]))
+        again = Columns(rows[:, CONTEXT], rows[:, S], rows[:, P], rows[:, O], stamps[still])
         self._from_start(lambda at: int(join.rederive(self._book, self._plans, at)), len(suspects))
+        self.put(again)
         self._run()
 
     @property
@@ -301,14 +299,12 @@ class Kernel:
 
     # -- the compiled functions, called until they are done ------------------------------------
 
-    def _put_raw(self, columns: Columns) -> None:
-        c = columns
+    def _put_some(self, columns: Columns, at: int) -> int:
+        """Put facts from `at` on and run the compiled rules; where to go on."""
         self._look_at_kinds()
-        put = facts.put_all if self._needed is None else join.put_needed
-        self._from_start(
-            lambda at: int(put(self._book, self._plans, at, c.context, c.s, c.p, c.o, c.stamp)),
-            len(c),
-        )
+        at = int(join.run(self._book, self._plans, at, self._needed is not None, *columns.to_read()))
+        self._grow()
+        return at
 
     def _run(self) -> None:
         """Run the rules to the end, those included that need Python."""
@@ -316,7 +312,7 @@ class Kernel:
         self.put(self._conclude_solutions())
 
     def _run_compiled(self) -> None:
-        self._complete(lambda: join.run(self._book, self._plans))
+        self._complete(lambda: join.run(self._book, self._plans, 0, False, *_NOTHING))
 
     def _doubt(self, doubted: Columns) -> None:
         """Suspect these facts and all that rests on them: overdeletion."""

@@ -185,16 +185,16 @@ def _count(store, plans, side, s, p, o, by):
                 counts[i, side] += by
 
 
-@compiled
-def put_all(store, plans, start, context, s, p, o, stamp):
+@part
+def put_all(store, plans, start, end, context, s, p, o, stamp):
     """Put facts from `start` on; where it stopped (the end, unless an array was full)."""
-    for i in range(start, len(stamp)):
-        k = min(i + AHEAD, len(stamp) - 1)
+    for i in range(start, end):
+        k = min(i + AHEAD, end - 1)
         expect(store, np.int64(context[k] == 0), hash_key(WHOLE, s[k], p[k], o[k], context[k]))
         put(store, plans, context[i], s[i], p[i], o[i], stamp[i], PUT_FULLY)
         if view.meta(store)[FULL]:
             return i
-    return len(stamp)
+    return end
 
 
 @part

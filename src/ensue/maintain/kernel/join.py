@@ -15,7 +15,7 @@ import numpy as np
 from ensue.maintain.kernel import view
 from ensue.maintain.kernel.compiling import compiled, inlined, part
 from ensue.maintain.kernel.epsilon import ANY, THE_PREDICATE, THE_SUBJECT
-from ensue.maintain.kernel.facts import doubt, has_constants, put
+from ensue.maintain.kernel.facts import doubt, has_constants, put, put_all
 from ensue.maintain.kernel.layout import (
     ACTIVE_UNKNOWN,
     ACTIVE_USED,
@@ -76,6 +76,12 @@ from ensue.maintain.kernel.plans import (
 )
 from ensue.maintain.kernel.tables import expect, expect_listed, first_row, hash_key, hung, next_row
 
+CHUNK = 256
+"""Facts put before the rules run: what they imply is still in the processor's cache then."""
+
+MANY = 1 << 14
+"""So many solutions are taken over while facts are still being put: what is waiting stays small."""
+
 PUT, DOUBT = 0, 1
 """What is done with a conclusion: the fact holds, or the fact is doubted."""
 
@@ -86,7 +92,28 @@ _FOREVER = np.int64(np.iinfo(np.int64).max)
 
 
 @compiled
-def run(store, plans):
+def run(store, plans, start, needed, context, s, p, o, stamp):
+    """Put facts from `start` on and join what is queued until nothing is left; how far it came.
+
+    It stops early where there are many solutions, or where an array is full. `needed`: of facts that nobody
+    asks for only what follows is put.
+    """
+    meta = view.meta(store)
+    at = start
+    while True:
+        end = min(at + CHUNK, len(stamp))
+        if needed:
+            at = _put_needed(store, plans, at, end, context, s, p, o, stamp)
+        else:
+            at = put_all(store, plans, at, end, context, s, p, o, stamp)
+        if not meta[FULL]:
+            _join_queued(store, plans)
+        if meta[FULL] or meta[SOLUTION_COUNT] > MANY or at == len(stamp):
+            return at
+
+
+@part
+def _join_queued(store, plans):
     """Join queued rows until none is left (or an array is full): insertion, semi-naive."""
     meta = view.meta(store)
     while meta[QUEUE_LENGTH]:
@@ -113,11 +140,11 @@ def run(store, plans):
             meta[QUEUE_HEAD] = 0
 
 
-@compiled
-def put_needed(store, plans, start, context, s, p, o, stamp):
+@part
+def _put_needed(store, plans, start, end, context, s, p, o, stamp):
     """Put facts from `start` on, of those that nobody asks for only what follows; where it stopped."""
     meta = view.meta(store)
-    for i in range(start, len(stamp)):
+    for i in range(start, end):
         derivations = meta[DERIVATIONS]
         if context[i] == 0 or meta[STALE] or _is_wanted(store, plans, s[i], p[i], o[i]):
             put(store, plans, context[i], s[i], p[i], o[i], stamp[i], PUT_FULLY)
@@ -126,7 +153,7 @@ def put_needed(store, plans, start, context, s, p, o, stamp):
         if meta[FULL]:
             meta[DERIVATIONS] = derivations
             return i
-    return len(stamp)
+    return end
 
 
 @inlined

@@ -1,5 +1,7 @@
 """Timed lines into numbers, in one go: which lines are plain, their times, and each distinct term once.
 
+Of a line that cannot matter (`sieve.py`) the time alone is kept, and its terms get no numbers.
+
 A line is plain that is spelled as Ensue writes it: `time TAB s p o .` or `time TAB s p o graph .`, with one
 space between terms and before the dot, and terms that are canonical text as they stand (`plainterms.py`).
 Of other lines nothing is said but that they are not.
@@ -15,9 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensue.maintain.kernel.bytewise import hash_of, same
 from ensue.maintain.kernel.columns import to_read
 from ensue.maintain.kernel.compiling import compiled, inlined, part
 from ensue.maintain.kernel.plainterms import NOT_PLAIN, iri_end, label_end, literal_end
+from ensue.maintain.kernel.sieve import EVERYTHING, Sieve, passes
 
 NO_GRAPH = -1
 """The number of the graph where a line names none."""
@@ -26,19 +30,20 @@ _COLUMNS = 4
 _MOST_DIGITS = 18
 """So many digits always fit into 64 bits."""
 _TAB, _NEW_LINE, _RETURN, _SPACE, _QUOTE, _MINUS, _DOT, _ZERO, _NINE, _LESS, _UNDERSCORE = b'\t\n\r "-.09<_'
-_PRIME = np.uint64(0x9E3779B97F4A7C15)
-_SHIFT, _TURN = np.uint64(32), np.uint64(29)
+_HALF = np.uint64(32)
 
 Numbers = NDArray[np.int32]
 
 
 class Scanned(NamedTuple):
-    """What lines say; for a line that is not plain, its time and numbers mean nothing."""
+    """What lines say; for a line that is not plain, its time means nothing."""
 
     plain: NDArray[np.bool_]
     times: NDArray[np.int64]
+    rows: Numbers
+    """The plain lines that passed the sieve, by how many plain ones are before them."""
     numbers: Numbers
-    """Of subject, predicate, object and graph, in four rows."""
+    """Of subject, predicate, object and graph of these, in four rows."""
     offsets: Numbers
     """Where each distinct term begins in `text`: one number more than terms."""
     text: NDArray[np.uint8]
@@ -46,40 +51,52 @@ class Scanned(NamedTuple):
     """Whether there are blank nodes."""
 
 
-def scan(data: NDArray[np.uint8], cuts: Numbers) -> Scanned:
+def scan(data: NDArray[np.uint8], cuts: Numbers, sieve: Sieve = EVERYTHING) -> Scanned:
     r"""Look at the lines between `cuts`, one number more than lines; each may have its end or not.
 
-    >>> text = b"5\t<urn:a> <urn:p> <urn:a> .\n6\t<urn:a> <urn:p>  <urn:b> .\n"
-    >>> found = scan(np.frombuffer(text, np.uint8), np.array([0, 28, 57], np.int32))
+    >>> lines = [b"5\t<urn:a> <urn:p> <urn:a> .\n", b"6\t<urn:a>  <urn:p> <urn:b> .\n"]
+    >>> text, cuts = np.frombuffer(b"".join(lines), np.uint8), np.array([0, 28, 57], np.int32)
+    >>> found = scan(text, cuts)
     >>> found.plain.tolist(), found.times[0].item(), found.numbers[:, 0].tolist(), bytes(found.text)
     ([True, False], 5, [0, 1, 0, -1], b'<urn:a><urn:p>')
+    >>> from ensue.maintain.kernel.sieve import sieve_of
+    >>> scan(text, cuts, sieve_of([(None, "<urn:q>", None)])).rows.tolist()
+    []
     """
     lines = len(cuts) - 1
     data, cuts = to_read(data), to_read(cuts)
     plain, times = np.zeros(lines, np.bool_), np.empty(lines, np.int64)
-    numbers = np.empty((_COLUMNS, lines), np.int32)
+    rows, numbers = np.empty(lines, np.int32), np.empty((_COLUMNS, lines), np.int32)
     # At most half of it is used, so that a free slot is soon found.
     table = np.full(1 << (2 * _COLUMNS * lines).bit_length(), -1, np.int32)
     spans, hashes = np.empty((_COLUMNS * lines, 2), np.int32), np.empty(_COLUMNS * lines, np.uint32)
     found, ends = np.zeros(3, np.int64), np.empty((_COLUMNS, 2), np.int32)
-    _scan(data, cuts, plain, times, numbers, table, spans, hashes, found, ends)
+    kept = _scan(data, cuts, sieve, plain, times, rows, numbers, table, spans, hashes, found, ends)
     terms, size, blank = found.tolist()
     offsets, text = np.empty(terms + 1, np.int32), np.empty(size, np.uint8)
     _gather(data, spans, offsets, text)
-    return Scanned(plain, times, numbers, offsets, text, bool(blank))
+    return Scanned(plain, times, rows[:kept], numbers[:, :kept], offsets, text, bool(blank))
 
 
 @compiled
-def _scan(data, cuts, plain, times, numbers, table, spans, hashes, found, ends):
-    """Say how many distinct terms there are, their bytes, and whether one is a blank node."""
+def _scan(data, cuts, sieve, plain, times, rows, numbers, table, spans, hashes, found, ends):
+    """How many lines were kept. Put down how many terms these have, their bytes, and whether one is blank."""
+    kept = before = 0
     for line in range(len(plain)):
         terms = _read(data, cuts[line], cuts[line + 1], times, line, ends)
-        plain[line] = terms > 0
-        for column in range(terms):
-            begin, end = ends[column, 0], ends[column, 1]
-            numbers[column, line] = _number(data, begin, end, table, spans, hashes, found)
-        if terms == _COLUMNS - 1:
-            numbers[_COLUMNS - 1, line] = NO_GRAPH
+        if terms == 0:
+            continue
+        plain[line] = True
+        if len(sieve) == 0 or passes(sieve, data, ends[1, 0], ends[1, 1], ends[2, 0], ends[2, 1]):
+            for column in range(terms):
+                begin, end = ends[column, 0], ends[column, 1]
+                numbers[column, kept] = _number(data, begin, end, table, spans, hashes, found)
+            if terms == _COLUMNS - 1:
+                numbers[_COLUMNS - 1, kept] = NO_GRAPH
+            rows[kept] = before
+            kept += 1
+        before += 1
+    return kept
 
 
 @part
@@ -136,12 +153,12 @@ def _term_end(data, at, end, column):
 @inlined
 def _number(data, begin, end, table, spans, hashes, found):
     """The number of a term; a new one if it was not met before."""
-    mixed = _hash(data, begin, end)
-    short = np.uint32(mixed >> _SHIFT)
+    mixed = hash_of(data, begin, end)
+    short = np.uint32(mixed >> _HALF)
     slot = np.int64(mixed) & (len(table) - 1)
     while table[slot] >= 0:
         known = table[slot]
-        if hashes[known] == short and _same(data, spans[known, 0], spans[known, 1], begin, end):
+        if hashes[known] == short and same(data, spans[known, 0], spans[known, 1], data, begin, end):
             return known
         slot = (slot + 1) & (len(table) - 1)
     number = found[0]
@@ -152,49 +169,6 @@ def _number(data, begin, end, table, spans, hashes, found):
     found[1] += end - begin
     found[2] |= data[begin] == _UNDERSCORE
     return number
-
-
-@inlined
-def _word(data, at):
-    """Eight bytes from here on. The compiler makes one load of it."""
-    first = np.uint64(at)
-    word = np.uint64(0)
-    for k in (0, 1, 2, 3, 4, 5, 6, 7):
-        word |= np.uint64(data[first + np.uint64(k)]) << np.uint64(8 * k)
-    return word
-
-
-@inlined
-def _hash(data, begin, end):
-    """Eight bytes at a time. What differs in high bits alone is turned down before it is multiplied away."""
-    mixed = np.uint64(end - begin)
-    at = begin
-    while at + 8 <= end:
-        mixed = (mixed ^ _word(data, at)) * _PRIME
-        mixed ^= mixed >> _TURN
-        at += 8
-    while at < end:
-        mixed = (mixed ^ np.uint64(data[np.uint64(at)])) * _PRIME
-        at += 1
-    mixed = (mixed ^ mixed >> _SHIFT) * _PRIME
-    return mixed ^ mixed >> _SHIFT
-
-
-@inlined
-def _same(data, one, one_end, two, two_end):
-    if one_end - one != two_end - two:
-        return False
-    while one + 8 <= one_end:
-        if _word(data, one) != _word(data, two):
-            return False
-        one += 8
-        two += 8
-    while one < one_end:
-        if data[np.uint64(one)] != data[np.uint64(two)]:
-            return False
-        one += 1
-        two += 1
-    return True
 
 
 @compiled

@@ -13,6 +13,7 @@ import numpy as np
 
 from ensue.dictionary import FREED
 from ensue.maintain.kernel import view
+from ensue.maintain.kernel.bytewise import hash_of, same
 from ensue.maintain.kernel.compiling import compiled, inlined, part
 from ensue.maintain.kernel.layout import END
 from ensue.maintain.kernel.tables import (
@@ -42,32 +43,13 @@ NONE = -1
 
 _IRI, _BLANK, _TRIPLE, _PLAIN, _TYPED = map(int, Kind)
 _QUOTE, _UNDERSCORE, _LESS, _GREATER = b'"_<>'
-_A, _B = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
-_HALF, _TURN = np.uint64(32), np.uint64(29)
+_HALF = np.uint64(32)
 _FREE_SLOT = np.uint64(0)
 
 
 @inlined
-def _mixed(h, word):
-    h = (h ^ word) * _A
-    return h ^ (h >> _TURN)
-
-
-@inlined
 def _hash(text, start, end):
-    """Thirty-two bits of hash over bytes, eight at a time."""
-    h, at = np.uint64(end - start) * _B, start
-    while at + 8 <= end:
-        word = np.uint64(0)
-        for k in range(8):
-            word |= np.uint64(text[at + k]) << np.uint64(8 * k)
-        h = _mixed(h, word)
-        at += 8
-    word = np.uint64(0)
-    while at < end:
-        word = word << np.uint64(8) | np.uint64(text[at])
-        at += 1
-    return (_mixed(h, word) * _B) >> _HALF
+    return hash_of(text, start, end) >> _HALF
 
 
 @inlined
@@ -81,14 +63,6 @@ def _kind(text, start, end):
     return _TRIPLE if end - start > 1 and text[start + 1] == _LESS else _IRI
 
 
-@inlined
-def _is(heap, at, text, start, end):
-    k = start
-    while k < end and heap[at + k - start] == text[k]:
-        k += 1
-    return k == end
-
-
 @part
 def _locate(heap, starts, sizes, slots, h, text, start, end):
     """Where a text has its slot, or `~` of the free slot for it."""
@@ -96,7 +70,8 @@ def _locate(heap, starts, sizes, slots, h, text, start, end):
     while slots[at] != _FREE_SLOT:
         if slots[at] >> _HALF == h:
             number = row_in(slots[at])
-            if sizes[number] == end - start and _is(heap, starts[number], text, start, end):
+            begin = starts[number]
+            if same(heap, begin, begin + sizes[number], text, start, end):
                 return at
         at += 1
         if at == len(slots):
