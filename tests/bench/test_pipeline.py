@@ -99,6 +99,8 @@ def test_a_crowd_is_one_node_with_most_of_the_data(tmp_path):
     crowd = [row for row in rows if row[1].endswith("/crowd>")]
     assert len(crowd) / len(rows) == 0.9
     assert len({row[3] for row in crowd if "#by" in row[2]}) == 1
+    others = rows_of(Plant(crowd=90, silent=True).write(3000, tmp_path))
+    assert others == [row for row in rows if row not in crowd]
 
 
 # -- live -----------------------------------------------------------------------------------------
@@ -108,10 +110,12 @@ def test_live_lines_are_those_of_the_plant_with_other_stamps():
     lines = Lines(PLANT, events=2)
     texts = [line.encode() for line in PLANT.lines(0, 2)]
     stamps = [1_700_000_000_000, 1_800_000_000_123]
-    first, second = lines.stamped(stamps[0], 4), lines.stamped(stamps[1], 4)
-    assert first.splitlines(keepends=True) == [b"%d\t%s" % (stamps[0], text) for text in texts[:4]]
-    assert second.splitlines(keepends=True) == [b"%d\t%s" % (stamps[1], text) for text in texts[4:]]
-    assert lines.stamped(stamps[0], 1).endswith(texts[0])
+    for stamp, some in zip(stamps, (texts[:4], texts[4:]), strict=True):
+        data, count = lines.stamped(stamp, 4)
+        assert bytes(data).splitlines(keepends=True) == [b"%d\t%s" % (stamp, text) for text in some]
+        assert count == len(some)
+    data, _ = lines.stamped(stamps[0], 1)
+    assert bytes(data).endswith(texts[0])
 
 
 def test_writing_keeps_the_rate_whatever_a_tick_takes():

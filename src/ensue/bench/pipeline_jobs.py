@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ensue.bench.plant import REGIME, STREAM, Plant
+from ensue.bench.plant import CROWD_NODE, REGIME, STREAM, Plant
 from ensue.bench.processes import taken
 from ensue.job import Job
 from ensue.knowledge import Sent
@@ -48,6 +48,8 @@ class Ran:
     began: float = field(default_factory=perf_counter)
     seen: list[Seen] = field(default_factory=list)
     answers: int = 0
+    crowd: int = 0
+    """The answers about the node that a crowd of events is about."""
     windows: int = 0
     facts: int = 0
 
@@ -60,7 +62,9 @@ class Ran:
         self.note(batch.counters["admitted"])
         self.facts = max(self.facts, batch.counters["facts"])
         self.windows += len(batch.results)
-        self.answers += sum(len(result.answers.rows) for result in batch.results)
+        rows = [row for result in batch.results for row in result.answers.rows]
+        self.answers += len(rows)
+        self.crowd += sum(CROWD_NODE in row for row in rows)
 
     @property
     def whole(self) -> float:

@@ -45,13 +45,18 @@ def measure(spark: Any, folder: Path, statements: int, seconds: float, shards: i
     """What a job takes by itself and with a crowd, and what happens when more comes."""
     asked = plan(query("bench", RANGE_S, STEP_S), Plant(), shards)
     # The first job also warms Java up: what a cold one takes is not the most that it can take.
-    _, even, crowded = (
-        answer(spark, asked, Plant(rare=RARE, crowd=crowd).write(size, folder), bytes_per_batch=None)
-        for crowd, size in ((0, statements // 2), (0, statements), (CROWD, statements))
+    _, even, crowded, others = (
+        answer(spark, asked, plant.write(size, folder), bytes_per_batch=None)
+        for plant, size in (
+            (Plant(rare=RARE), statements // 2),
+            (Plant(rare=RARE), statements),
+            (Plant(rare=RARE, crowd=CROWD), statements),
+            (Plant(rare=RARE, crowd=CROWD, silent=True), statements),
+        )
     )
     rate = TIMES * even.steady
     progress(f"overload: {rate:,.0f} statements/s for {seconds:.0f} s")
-    return _crowd(even, crowded) + _overload(overload(spark, rate, seconds, shards), rate, seconds)
+    return _crowd(even, crowded, others) + _overload(overload(spark, rate, seconds, shards), seconds)
 
 
 def overload(spark: Any, rate: float, seconds: float, shards: int) -> list[Sample]:
@@ -72,22 +77,34 @@ def overload(spark: Any, rate: float, seconds: float, shards: int) -> list[Sampl
     return found
 
 
-def _crowd(even: Ran, crowded: Ran) -> Result:
+def _crowd(even: Ran, crowded: Ran, others: Ran) -> Result:
+    jobs = {
+        "even": even,
+        f"{CROWD}% about one node": crowded,
+        "the same, nothing about that node": others,
+    }
     rows: list[Row] = [
-        {"data": name, "statements/s": round(ran.steady), "windows": ran.windows, "answers": ran.answers}
-        for name, ran in (("even", even), (f"{CROWD}% about one node", crowded))
+        {
+            "data": name,
+            "statements/s": round(ran.steady),
+            "windows": ran.windows,
+            "answers": ran.answers,
+            "about other nodes": ran.answers - ran.crowd,
+        }
+        for name, ran in jobs.items()
     ]
     note = f"with {CROWD}% about one node: {ratio(crowded.steady, even.steady)} times the rate without"
     return Result([Table("one key with most of the data", rows)], notes=[note])
 
 
-def _overload(found: Sequence[Sample], rate: float, seconds: float) -> Result:
+def _overload(found: Sequence[Sample], seconds: float) -> Result:
     loaded = [sample for sample in found if sample.loaded] or found[:1]
     half = loaded[len(loaded) // 2 :]
     last = found[-1]
+    written, took = last.statements / seconds, loaded[-1].statements / loaded[-1].seconds
     row: Row = {
-        "statements/s written": round(rate),
-        "taken while written": round(loaded[-1].statements / loaded[-1].seconds),
+        "statements/s written": round(written),
+        "taken meanwhile": round(took),
         "MB halfway": half[0].resident / 1e6,
         "MB at most": max(sample.resident for sample in found) / 1e6,
         "MB at the end": last.resident / 1e6,
@@ -96,4 +113,5 @@ def _overload(found: Sequence[Sample], rate: float, seconds: float) -> Result:
     }
     series = {"memory": [(sample.seconds, sample.resident / 1e6) for sample in found]}
     chart = Chart("memory of driver, JVM and workers", "seconds", "MB", series)
-    return Result([Table(f"{TIMES} times as much as the job takes", [row])], [chart])
+    note = f"overload: {ratio(written, took)} times what was taken meanwhile"
+    return Result([Table(f"{TIMES} times as much as the job takes", [row])], [chart], notes=[note])

@@ -26,6 +26,9 @@ EACH = 3
 """Statements of an event: its class, its machine, and what it measures or signals."""
 REGIME = "rdfs-jena"
 
+CROWD_NODE = "<http://example.org/e/crowd>"
+"""The node that a crowd of events is about."""
+
 _NAMES = "http://example.org/plant#"
 _KINDS, _LEAVES = 8, 4
 _VALUES = 1000
@@ -45,6 +48,8 @@ class Plant:
     """Statements a second, by their stamps."""
     crowd: int = 0
     """So many events of a hundred are about one and the same node: a key that has most of the data."""
+    silent: bool = False
+    """Whether nothing is said of that node, and of the others what else would be, when it would be."""
 
     def background(self) -> list[Statement]:
         """The classes and the properties.
@@ -71,17 +76,21 @@ class Plant:
         <http://example.org/e/0> <http://example.org/plant#by0> <http://example.org/machine/0> .
         <http://example.org/e/0> <http://example.org/plant#signals0> "0" .
         """
-        for n in range(first, end):
-            # Multipliers that share no factor with round numbers: what is alike does not come in turns.
-            topic, spread = n % self.topics, n * 7919
-            records = "signals" if n // self.topics % self.rare == 0 else "measures"
-            node, machine = f"<http://example.org/e/{n}>", spread % self.machines
-            if spread % 100 < self.crowd:
-                # One machine, so that the node is not an answer with every machine there is.
-                node, machine = "<http://example.org/e/crowd>", 0
-            yield f"{node} {TYPE} <{_NAMES}Leaf{topic}-{spread % _KINDS}-{n // 3 % _LEAVES}> .\n"
-            yield f"{node} <{_NAMES}by{topic}> <http://example.org/machine/{machine}> .\n"
-            yield f'{node} <{_NAMES}{records}{topic}> "{spread % _VALUES}" .\n'
+        return (line for n in range(first, end) for line in self._event(n))
+
+    def _event(self, n: int) -> Iterator[str]:
+        # Multipliers that share no factor with round numbers: what is alike does not come in turns.
+        topic, spread = n % self.topics, n * 7919
+        records = "signals" if n // self.topics % self.rare == 0 else "measures"
+        node, machine = f"<http://example.org/e/{n}>", spread % self.machines
+        if spread % 100 < self.crowd:
+            if self.silent:
+                return
+            # One machine, so that the node is not an answer with every machine there is.
+            node, machine = CROWD_NODE, 0
+        yield f"{node} {TYPE} <{_NAMES}Leaf{topic}-{spread % _KINDS}-{n // 3 % _LEAVES}> .\n"
+        yield f"{node} <{_NAMES}by{topic}> <http://example.org/machine/{machine}> .\n"
+        yield f'{node} <{_NAMES}{records}{topic}> "{spread % _VALUES}" .\n'
 
     def write(self, statements: int, folder: Path) -> Path:
         """A timed stream file with so many statements; the same one if it was written before."""
@@ -95,8 +104,9 @@ class Plant:
         return file
 
     def _timed(self, first: int, end: int) -> Iterator[str]:
-        for at, line in enumerate(self.lines(first, end), first * EACH):
-            yield f"{1 + at * 1000 // self.rate}\t{line}"
+        for n in range(first, end):
+            for at, line in enumerate(self._event(n), n * EACH):
+                yield f"{1 + at * 1000 // self.rate}\t{line}"
 
 
 def query(name: str, range_s: int, step_s: int, topic: int | None = None) -> str:
