@@ -149,6 +149,8 @@ def test_and_holds_back_plain_lines_that_have_none():
     assert left((None, "<urn:p>", None)) == [0]
     assert left((None, "<urn:q>", "<urn:c>"), ("<urn:b>", "<urn:p>", None)) == [0, 2]
     assert left((None, "<urn:q>", "<urn:c>"), (None, None, "<urn:x>")) == [0, 1, 2]
+    # Blank nodes have other labels in lines.
+    assert left((None, "<urn:q>", "_:x")) == [1, 2]
     many = [(None, f"<urn:{number}>", f"<urn:{number}>") for number in range(1000)]
     assert left(*many, (None, "<urn:q>", "<urn:b>")) == [1]
 

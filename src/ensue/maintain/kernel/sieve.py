@@ -41,7 +41,8 @@ def sieve_of(shapes: Iterable[tuple[str | None, str | None, str | None]]) -> Sie
     for _, predicate, object_ in shapes:
         if predicate is None:
             return EVERYTHING
-        pairs.add((predicate, object_ or ""))
+        # A blank node has another label in a line than it will have: any may be the one.
+        pairs.add((predicate, "" if object_ is None or object_.startswith("_:") else object_))
     texts = [text.encode("utf-8", "surrogatepass") for pair in pairs for text in pair]
     cuts = np.cumsum([0, *map(len, texts)], dtype=np.int64)
     # At most a quarter is used: nearly every look-up of what is not there ends at once.
