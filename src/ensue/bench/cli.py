@@ -203,6 +203,9 @@ def _add_pipeline(names: SubParsers) -> None:
     parser.add_argument("--live-rate", type=_positive, metavar="R", help="statements a second, by the wall")
     parser.add_argument("--overload-s", type=_positive, metavar="N", help="seconds of overload")
     parser.add_argument(
+        "--overload-rate", type=_positive, metavar="R", help="a second (default: five times what it takes)"
+    )
+    parser.add_argument(
         "--parts", type=_names, metavar="A,B,...", help="throughput,state,latency by default; also overload"
     )
     _add_common(parser, _pipeline)
@@ -268,7 +271,9 @@ def _sharing(args: argparse.Namespace) -> Experiment:
 def _pipeline(args: argparse.Namespace) -> Experiment:
     from ensue.bench import pipeline
 
-    names = "statements rate repeats shards cores batch_bytes windows live_rate overload_s parts"
+    names = (
+        "statements rate repeats shards cores batch_bytes windows live_rate overload_s overload_rate parts"
+    )
     return pipeline.experiment(pipeline.Options(**_given(args, names)))
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from ensue.bench import pipeline_latency, pipeline_overload, pipeline_state
 from ensue.bench.harness import Chart, Experiment, Result, Row, Table, progress, ratio
 from ensue.bench.pipeline_jobs import Ran, answer, pass_through, plan
+from ensue.bench.pipeline_overload import Load
 from ensue.bench.plant import Plant, query
 from ensue.errors import UsageError
 from ensue.spark.session import embedded
@@ -45,6 +46,8 @@ class Options:
     live_rate: int = 10_000
     """Statements a second while they are."""
     overload_s: int = 120
+    overload_rate: int | None = None
+    """Statements a second; None: several times what the job takes."""
     """Seconds for which more comes than can be taken."""
     parts: Sequence[str] = PARTS
 
@@ -82,8 +85,8 @@ def measure(options: Options) -> Result:
         if "latency" in options.parts:
             found += pipeline_latency.measure(spark, options.live_rate, options.windows, options.shards)
         if "overload" in options.parts:
-            size, seconds = options.statements, options.overload_s
-            found += pipeline_overload.measure(spark, folder, size, seconds, options.shards)
+            size, load = options.statements, Load(options.overload_s, options.overload_rate)
+            found += pipeline_overload.measure(spark, folder, size, load, options.shards)
     return found
 
 
