@@ -48,7 +48,7 @@ def kept(file, topic, shards=1):
     """The blocks of a file, as shards get them."""
     row = {"stream": STREAM, "file": str(file), "number": 0, "begin": 0, "end": file.stat().st_size}
     batch = pa.RecordBatch.from_pylist([{**row, "scoped": False, "ended": False}])
-    prepare = Prepare({STREAM: plan(query("q", 10, 5, topic), PLANT, shards).lane(STREAM)})
+    prepare = Prepare.of({STREAM: plan(query("q", 10, 5, topic), PLANT, shards).lane(STREAM)})
     return [Block.read(out.column("payload")[0].as_py()) for out in prepare([batch])]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import pyarrow as pa
 import pytest
@@ -16,7 +17,7 @@ from ensue.rules.tree import RuleSet
 from ensue.spark.blocks import Block
 from ensue.spark.pieces import BLOCK, DEAD, END
 from ensue.spark.plan import plan_of
-from ensue.spark.prepare import Prepare
+from ensue.spark.prepare import Prepare, sorter
 from ensue.spark.replay_files import CHUNK
 from ensue.terms import RDFS
 
@@ -41,7 +42,7 @@ def ranges(file, *, ended=False):
 
 
 def prepared(plan, batch):
-    found = Prepare({STREAM: plan.lane(STREAM)})([batch])
+    found = Prepare.of({STREAM: plan.lane(STREAM)})([batch])
     return [row for out in found for row in out.to_pylist()]
 
 
@@ -141,3 +142,10 @@ def test_schema_on_a_stream_of_which_statements_are_dropped_is_an_error(tmp_path
     file.write_text(f"1\t<urn:a> <{RDFS}subPropertyOf> <urn:p> .\n")
     with pytest.raises(InputError, match="schema on the stream"):
         prepared(plan(rules=load_rules("rdfs-jena")), ranges(file))
+
+
+def test_tasks_of_a_worker_share_what_sorts_their_blocks():
+    prepare, other = (Prepare.of({STREAM: it.lane(STREAM)}) for it in (plan(), plan(shards=2)))
+    again = pickle.loads(pickle.dumps(prepare))
+    assert sorter(again.lanes, STREAM) is sorter(prepare.lanes, STREAM)
+    assert sorter(other.lanes, STREAM) is not sorter(prepare.lanes, STREAM)

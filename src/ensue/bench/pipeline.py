@@ -46,9 +46,9 @@ class Options:
     live_rate: int = 10_000
     """Statements a second while they are."""
     overload_s: int = 120
-    overload_rate: int | None = None
-    """Statements a second; None: several times what the job takes."""
     """Seconds for which more comes than can be taken."""
+    overload_rate: int | None = None
+    """Statements a second meanwhile; None: five times what the job takes."""
     parts: Sequence[str] = PARTS
 
     @property

@@ -22,7 +22,7 @@ from ensue.spark.processor import STEPPED, ShardProcessor
 
 def stepped(sources: Iterable[Source], plans: Iterable[Plan]) -> DataFrame:
     """What comes out of the shards: the rows of `processor.STEPPED`."""
-    blocks = [source.lines.mapInArrow(Prepare(source.lanes), PREPARED) for source in sources]
+    blocks = [source.lines.mapInArrow(Prepare.of(source.lanes), PREPARED) for source in sources]
     routed = reduce(DataFrame.union, blocks).groupBy("shard")
     processor = ShardProcessor({key: shard for plan in plans for key, shard in plan.shards()})
     return routed.transformWithStateInPandas(processor, STEPPED, outputMode="append", timeMode="none")

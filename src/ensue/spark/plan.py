@@ -10,8 +10,9 @@ from ensue.plan.relevance import Relevance
 from ensue.plan.routing import Routing
 from ensue.plan.spread import spread
 from ensue.rules.tree import RuleSet
+from ensue.spark.packed import Packed
 from ensue.spark.prepare import Lane
-from ensue.spark.processor import SentJob, ShardOf
+from ensue.spark.processor import ShardOf
 from ensue.spark.shards import shard_keys
 
 
@@ -35,11 +36,11 @@ class Plan:
 
     def shards(self) -> Iterator[tuple[int, ShardOf]]:
         """The shards by their keys."""
-        sent, count = SentJob.of(replace(self.job, rules=self.rules)), len(self.keys)
+        job, count = Packed.of(replace(self.job, rules=self.rules)), len(self.keys)
         names = [query.name for query in self.job.queries]
         for shard, key in enumerate(self.keys):
             found = {name: self.routing.accepts(name, count, shard) for name in names} if self.routing else {}
-            yield key, ShardOf(sent, {name: each for name, each in found.items() if each is not None})
+            yield key, ShardOf(job, {name: each for name, each in found.items() if each is not None})
 
 
 def plan_of(job: Job, *, shards: int = 1, keep_all: bool = False, fixed_schema: bool = False) -> Plan:

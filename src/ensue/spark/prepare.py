@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,7 @@ from ensue.plan.routing import Routing
 from ensue.spark.blocks import Block, Texts
 from ensue.spark.decode import Decoded, decode
 from ensue.spark.heartbeats import apart
+from ensue.spark.packed import Packed
 from ensue.spark.pieces import BLOCK, DEAD, END, HEARTBEAT
 from ensue.spark.replay import Chunk
 from ensue.spark.replay_lines import Lines
@@ -61,19 +63,25 @@ class Lane:
     routing: Routing | None = None
 
 
+Lanes = Mapping[str, Lane]
+"""By the names that rows have for streams; rows without a name are on the lane of ""."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prepare:
-    """Does it, in a worker: give it to `mapInArrow`.
+    """Does it, in a worker: give it to `mapInArrow`."""
 
-    `lanes` are by the names that rows have for streams; rows without a name are on the lane of "".
-    """
+    lanes: Packed[Lanes]
 
-    lanes: Mapping[str, Lane]
+    @classmethod
+    def of(cls, lanes: Lanes) -> Prepare:
+        """For these lanes."""
+        return cls(Packed.of(lanes))
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Rows of ranges or of lines in, rows for shards out."""
         # One by one: a block is large enough to be sent off.
-        for row in _Work(self).all(batches):
+        for row in _Work(self.lanes).all(batches):
             yield pa.record_batch([[value] for value in row], schema=_SCHEMA)
         settle()
 
@@ -88,10 +96,10 @@ def decoded_chunk(chunk: Chunk, sieve: Sieve = EVERYTHING) -> Decoded:
 
 
 class _Work:
-    """One task's work: it knows what it has decided about terms before."""
+    """One task's work."""
 
-    def __init__(self, prepare: Prepare) -> None:
-        self._prepare = prepare
+    def __init__(self, lanes: Packed[Lanes]) -> None:
+        self._lanes = lanes
         self._ways: dict[str, _Way] = {}
         context = TaskContext.get()
         self._place = (context.partitionId() if context is not None else 0) * _PLACES
@@ -123,18 +131,15 @@ class _Work:
 
     def _way(self, name: str) -> _Way:
         if name not in self._ways:
-            self._ways[name] = _Way(self._prepare.lanes[name])
+            self._ways[name] = _Way(sorter(self._lanes, name))
         return self._ways[name]
 
 
-class _Way:
-    """A lane at work."""
+class Sorter:
+    """A lane at work: what of a block goes to which shard. It remembers nothing of the blocks."""
 
     def __init__(self, lane: Lane) -> None:
-        self.stream = lane.stream
-        self._waiting: list[Block] = []
-        self._place = 0
-        self._keys = lane.keys
+        self.stream, self.keys = lane.stream, lane.keys
         self._router = lane.routing.router(len(lane.keys)) if lane.routing is not None else None
         plans = [plan for plan in (lane.relevance, lane.routing) if plan is not None]
         assumed = [shape for plan in plans for shape in plan.assumed]
@@ -143,6 +148,43 @@ class _Way:
         kept = None if lane.relevance is None else [*lane.relevance.patterns, *assumed]
         self._kept = None if kept is None else Matches(kept)
         self.sieve = EVERYTHING if kept is None else sieve_of(kept)
+
+    def parts(self, block: Block) -> Iterator[Block]:
+        """What each shard gets of a block."""
+        if self._kept is None and self._router is None:
+            yield from (block for _ in self.keys)
+            return
+        terms, columns = Texts(block.terms), (block.s, block.p, block.o)
+        kept = np.arange(len(block))
+        if self._kept is not None:
+            kept = np.flatnonzero(self._kept(terms, *columns))
+            columns = (block.s[kept], block.p[kept], block.o[kept])
+        if (wrong := self._assumed(terms, *columns)).any():
+            raise _schema_on_the_stream(block, int(kept[np.flatnonzero(wrong)[0]]), self.stream)
+        if self._router is None:
+            part = block.only(kept)
+            yield from (part for _ in self.keys)
+            return
+        shards = self._router.route(terms, *columns, terms.checksums)
+        for shard in range(len(self.keys)):
+            yield block.only(kept[shards >> shard & 1 == 1])
+
+
+@cache
+def sorter(lanes: Packed[Lanes], name: str) -> Sorter:
+    """That of a lane, made once a worker: where queries need many shapes it takes as long as a small task."""
+    return Sorter(lanes.value()[name])
+
+
+class _Way:
+    """A lane in one task: the blocks that wait to be sorted."""
+
+    def __init__(self, sorter: Sorter) -> None:
+        self._sorter = sorter
+        self.stream, self.sieve = sorter.stream, sorter.sieve
+        self._keys = sorter.keys
+        self._waiting: list[Block] = []
+        self._place = 0
 
     def end(self, place: int) -> Iterator[_Row]:
         """The stream has ended: every shard must know, after it has all."""
@@ -174,28 +216,8 @@ class _Way:
         # Where no statement is left, the times still count.
         if any(len(block.times) for block in waiting):
             block = Block.joined(waiting)
-            for key, part in zip(self._keys, self._parts(block), strict=True):
+            for key, part in zip(self._keys, self._sorter.parts(block), strict=True):
                 yield key, self.stream, self._place, BLOCK, part.write()
-
-    def _parts(self, block: Block) -> Iterator[Block]:
-        """What each shard gets of a block."""
-        if self._kept is None and self._router is None:
-            yield from (block for _ in self._keys)
-            return
-        terms, columns = Texts(block.terms), (block.s, block.p, block.o)
-        kept = np.arange(len(block))
-        if self._kept is not None:
-            kept = np.flatnonzero(self._kept(terms, *columns))
-            columns = (block.s[kept], block.p[kept], block.o[kept])
-        if (wrong := self._assumed(terms, *columns)).any():
-            raise _schema_on_the_stream(block, int(kept[np.flatnonzero(wrong)[0]]), self.stream)
-        if self._router is None:
-            part = block.only(kept)
-            yield from (part for _ in self._keys)
-            return
-        shards = self._router.route(terms, *columns, terms.checksums)
-        for shard in range(len(self._keys)):
-            yield block.only(kept[shards >> shard & 1 == 1])
 
 
 def _schema_on_the_stream(block: Block, row: int, stream: str) -> InputError:

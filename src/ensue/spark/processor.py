@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -19,6 +18,7 @@ from ensue.job import Job
 from ensue.maintain.kernel.compiling import digest
 from ensue.query.running import Accepts
 from ensue.resumable import Resumable
+from ensue.spark.packed import Packed
 from ensue.spark.pieces import Piece, packed, unpacked
 from ensue.spark.results import pack
 from ensue.spark.shard import Cache, Outcome, step
@@ -36,49 +36,27 @@ _NAMED = StructType([StructField("name", StringType())])
 _BYTES = StructType([StructField("data", BinaryType())])
 _HEAD, _STEP, _QUERY = "head", "step ", "query "
 
-_JOBS: dict[str, Job] = {}
 _CACHES: dict[str, Cache] = {}
 """Workers live through many micro-batches, and these live with them."""
-
-
-@dataclass(frozen=True, slots=True)
-class SentJob:
-    """A job in bytes, unpacked once a worker: Spark sends the function of a task with each task."""
-
-    digest: str
-    data: bytes
-
-    @classmethod
-    def of(cls, job: Job) -> SentJob:
-        """Pack a job."""
-        data = pickle.dumps(job)
-        return cls(blake2b(data, digest_size=16).hexdigest(), data)
-
-    def job(self) -> Job:
-        """The job."""
-        if self.digest not in _JOBS:
-            # Trusted: it came by the way that the code itself came.
-            _JOBS[self.digest] = pickle.loads(self.data)
-        return _JOBS[self.digest]
 
 
 @dataclass(frozen=True, slots=True)
 class ShardOf:
     """A shard of a job, and which answers it gives, by query."""
 
-    sent: SentJob
+    job: Packed[Job]
     accepts: Mapping[str, Accepts] = field(default_factory=dict)
 
     def reasoner(self) -> Resumable:
         """A new reasoner for it."""
-        made = self.sent.job().resumable(self.accepts)
+        made = self.job.value().resumable(self.accepts)
         made.settle()
         return made
 
 
-def plan_name(sent: SentJob, shard: int, of: int) -> str:
+def plan_name(job: Packed[Job], shard: int, of: int) -> str:
     """Names what can be cached of one of so many shards: other plans and other code find nothing."""
-    about = (sent.digest, version("ensue"), digest(), shard, of)
+    about = (job.digest, version("ensue"), digest(), shard, of)
     return blake2b(repr(about).encode(), digest_size=16).hexdigest()
 
 
@@ -91,7 +69,7 @@ def _cache(plan: str) -> Cache:
 def clear(shards: Mapping[int, ShardOf]) -> None:
     """Remove what is cached of these shards on this host: the job is over."""
     for key, shard in shards.items():
-        shelf = Shelf.found(plan_name(shard.sent, key, len(shards)))
+        shelf = Shelf.found(plan_name(shard.job, key, len(shards)))
         if shelf is not None:
             shelf.clear()
 
@@ -160,7 +138,7 @@ class ShardProcessor(StatefulProcessor):
         """One step of the shard of this key."""
         pieces = [piece for frame in rows for piece in _pieces(frame)]
         shard = self._shards[key[0]]
-        plan = plan_name(shard.sent, key[0], len(self._shards))
+        plan = plan_name(shard.job, key[0], len(self._shards))
         yield _frame(step(plan, pieces, self._store, shard.reasoner, _cache(plan)), key[0])
         settle()
 

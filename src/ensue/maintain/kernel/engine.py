@@ -8,7 +8,7 @@ solutions of watched patterns are answers (`answers.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from typing import Any
 
@@ -138,9 +138,9 @@ class Kernel:
         """Let facts in and close under the rules."""
         while len(columns):
             concluded = []
-            at = 0
+            arrays, at = columns.to_read(), 0
             while at < len(columns):
-                at = self._put_some(columns, at)
+                at = self._put_some(arrays, at)
                 if self._store.meta[SOLUTION_COUNT] > join.MANY:
                     concluded.append(self._conclude_solutions())
             self._run_compiled()
@@ -299,10 +299,10 @@ class Kernel:
 
     # -- the compiled functions, called until they are done ------------------------------------
 
-    def _put_some(self, columns: Columns, at: int) -> int:
+    def _put_some(self, arrays: Sequence[Array], at: int) -> int:
         """Put facts from `at` on and run the compiled rules; where to go on."""
         self._look_at_kinds()
-        at = int(join.run(self._book, self._plans, at, self._needed is not None, *columns.to_read()))
+        at = int(join.run(self._book, self._plans, at, self._needed is not None, *arrays))
         self._grow()
         return at
 
