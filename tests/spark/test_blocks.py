@@ -27,7 +27,7 @@ def block_of(given):
 
 def rows_of(block):
     texts = [*block.terms.to_pylist(), None]  # The last is for the default graph.
-    times = block.times if block.rows is None else block.times[block.rows]
+    times = block.stamps
     columns = ([texts[number] for number in column] for column in block.columns)
     return list(zip(times.tolist(), *columns, strict=True))
 
@@ -36,7 +36,7 @@ def written(block):
     found = Block.read(block.write())
     assert found.terms.to_pylist() == block.terms.to_pylist()
     found.terms.validate(full=True)
-    assert found.times.tolist() == block.times.tolist()
+    assert found.times.each().tolist() == block.times.each().tolist()
     return found
 
 
@@ -52,7 +52,7 @@ def test_a_part_has_its_statements_all_times_and_no_term_besides(data, rows):
     part = block_of(rows).only(np.flatnonzero(first))
     part = written(part.only(np.flatnonzero(second[first])))
     assert rows_of(part) == [row for row, one, two in zip(rows, first, second, strict=True) if one and two]
-    assert part.times.tolist() == [row[0] for row in rows]
+    assert part.times.each().tolist() == [row[0] for row in rows]
     used = {term for row in rows_of(part) for term in row[1:]} - {None}
     assert set(part.terms.to_pylist()) == used
     assert len(part.terms) == len(used)
@@ -64,14 +64,14 @@ def test_joined_and_ordered(parts, random):
     kept = [[at for at in range(len(part)) if random.random() < 0.7] for part in parts]
     blocks = [block_of(part).only(np.array(some, np.int64)) for part, some in zip(parts, kept, strict=True)]
     joined = Block.joined(blocks)
-    assert joined.times.tolist() == [time for time, *_ in every]
+    assert joined.times.each().tolist() == [time for time, *_ in every]
     assert rows_of(joined) == [part[at] for part, some in zip(parts, kept, strict=True) for at in some]
     if len(parts) > 1:
         assert len(set(joined.terms.to_pylist())) == len(joined.terms)
-    order = np.argsort(joined.times, kind="stable")
+    order = np.argsort(joined.times.each(), kind="stable")
     here = set(joined.places.tolist())
     ordered = written(joined.ordered(order))
-    assert ordered.times.tolist() == sorted(time for time, *_ in every)
+    assert ordered.times.each().tolist() == sorted(time for time, *_ in every)
     assert rows_of(ordered) == [every[row] for row in order if row in here]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from random import Random
 
@@ -144,6 +145,15 @@ class Engine:
             self.log.append(Copy(STREAMS[stream], time, number))
             self.schedule.admit(STREAMS[stream], np.array([time]))
 
+    def hand_over(self) -> None:
+        """Let another schedule go on, from plain data."""
+        state, tallies = json.loads(json.dumps([self.schedule.state(), self.schedule.tallies()]))
+        self.schedule = Schedule()
+        for query in self.queries.values():
+            self.schedule.add(query)
+        self.schedule.adopt(tallies)
+        self.schedule.resume(state)
+
     def end(self) -> None:
         for stream in STREAMS:
             self.frontier.end(stream)
@@ -151,10 +161,18 @@ class Engine:
         self.run()
 
 
-def replay(random: Random, engine: Engine, arrivals: list[tuple[str, int]], chance: float = 0.4) -> None:
+def replay(
+    random: Random,
+    engine: Engine,
+    arrivals: list[tuple[str, int]],
+    chance: float = 0.4,
+    hand_over: bool = False,
+) -> None:
     """Push a stream, running the engine now and then, and end it."""
     for number, (stream, time) in enumerate(arrivals):
         engine.push(stream, time, number)
         if random.random() < chance:
             engine.run()
+            if hand_over:
+                engine.hand_over()
     engine.end()

@@ -248,6 +248,18 @@ def test_nothing_depends_on_how_often_the_engine_runs(seed):
     assert runs[0] == runs[1] == runs[2], f"seed {seed}: {queries} over {arrivals}"
 
 
+@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("on", ["close", "content", "change"])
+def test_a_schedule_that_is_handed_over_goes_on_as_if_it_were_not(seed, on):
+    query, arrivals = random_query(Random(seed), "q", on), random_stream(Random(seed), disorder=5)
+    found = []
+    for hand_over in (False, True):
+        engine = Engine([query], allowed_ms=4)
+        replay(Random(seed), engine, arrivals, 0.6, hand_over)
+        found.append(engine.evaluations)
+    assert found[0] == found[1], f"seed {seed}: {query} over {arrivals}"
+
+
 def test_a_tally_stays_as_short_as_its_window():
     schedule = Schedule()
     schedule.add(over(TimeWindow(100, 10), report=Report("change")))

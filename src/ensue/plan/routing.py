@@ -8,7 +8,7 @@ it matches, and a shard gives only answers about values of v that it owns. Whate
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -47,15 +47,23 @@ class Routing:
     assumed: tuple[Shape, ...] = ()
     """Routing holds only as long as no stream brings a statement of one of these shapes."""
 
-    def router(self, shards: int) -> Router:
-        """What says for each statement of a block which of so many shards need it."""
+    def router(self, shards: int, sorted_out: Collection[Shape] = ()) -> Router:
+        """What says for each statement of a block which of so many shards need it.
+
+        `sorted_out`: every statement that comes has one of these shapes; none: it may have any.
+        """
         if self.one_shard_because is not None:
             return Router(None, shards)
         by_position = {
-            at: [shape for shape, places in self.keyed if place in places]
+            at: shapes
             for at, place in enumerate(POSITIONS)
+            if (shapes := [shape for shape, places in self.keyed if place in places])
         }
-        return Router({at: shapes for at, shapes in by_position.items() if shapes}, shards)
+        if len(by_position) == 1:
+            [(at, shapes)] = by_position.items()
+            if sorted_out and set(sorted_out) <= set(shapes):
+                by_position[at] = [ANY]  # All of them have their key there: no need to look again.
+        return Router(by_position, shards)
 
     def accepts(self, query: str, shards: int, shard: int) -> tuple[str, Owns] | None:
         """A variable, and which of its values (as text) a shard has to answer about; None: about all.

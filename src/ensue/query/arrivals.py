@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ensue.errors import InputError
 from ensue.model import FOREVER, NEVER, Copies
 from ensue.windows.frontier import Times
+from ensue.windows.runs import Runs
 
 Arrival = tuple[int, int, int, int, int]
 """A copy: time (or number), subject, predicate, object, graph name."""
@@ -97,11 +98,12 @@ class Batch:
     """What came of a stream at once: the times of all, and those of them that matter.
 
     >>> one = Arrivals.of([20], [1], [5], [3], [0])
-    >>> Batch(np.array([10, 20]), one, np.array([1])).newest
-    20
+    >>> some = Batch(Runs.of(np.array([10, 20])), one, np.array([1]))
+    >>> len(some.admitted(np.array([True, False]))), len(some.admitted(np.array([False, True])))
+    (0, 1)
     """
 
-    times: Times
+    times: Runs
     arrivals: Arrivals
     rows: NDArray[np.int64] | None = None
     """Which of all they are; None: all matter."""
@@ -109,12 +111,12 @@ class Batch:
     @classmethod
     def of(cls, arrivals: Arrivals) -> Batch:
         """All of them matter."""
-        return cls(arrivals.times, arrivals)
+        return cls(Runs.of(arrivals.times), arrivals)
 
     @classmethod
     def joined(cls, parts: Sequence[Batch]) -> Batch:
         """One after the other."""
-        times = np.concatenate([part.times for part in parts])
+        times = Runs.joined([part.times for part in parts])
         arrivals = Arrivals.joined([part.arrivals for part in parts])
         if all(part.rows is None for part in parts):
             return cls(times, arrivals)
@@ -122,14 +124,12 @@ class Batch:
         rows = [start + part._numbers for start, part in zip(starts, parts, strict=True)]
         return cls(times, arrivals, np.concatenate(rows))
 
-    @property
-    def newest(self) -> int:
-        """The greatest time."""
-        return int(self.times.max(initial=NEVER))
-
     def admitted(self, mask: NDArray[np.bool_]) -> Arrivals:
-        """What matters of those that a mask over all marks."""
-        return self.arrivals[mask if self.rows is None else mask[self.rows]]
+        """What matters of those whose times a mask over the runs marks."""
+        if mask.all():
+            return self.arrivals
+        each = np.repeat(mask, self.times.counts)
+        return self.arrivals[each if self.rows is None else each[self.rows]]
 
     @property
     def _numbers(self) -> NDArray[np.int64]:

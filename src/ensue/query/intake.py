@@ -125,20 +125,21 @@ class Intake:
         """
         frontier = self.time
         for stream, batch in batches.items():
-            admitted = self._gate.admits_together(stream, batch.times, grids(stream), frontier)
+            times, counts = batch.times.times, batch.times.counts
+            admitted = self._gate.admits_together(stream, times, counts, grids(stream), frontier)
             if admitted.any():
-                times = batch.times[admitted]
+                times = times[admitted]
                 arrive(stream, int(times.min()))
                 arrive(stream, int(times.max()))
                 self._buffers[stream].put(*_rows(batch.admitted(admitted), Act.ADMIT))
         for stream, batch in batches.items():
             if len(batch.times):
-                self._frontier.see(stream, batch.newest)
+                self._frontier.see(stream, batch.times.newest)
 
     def put_again(self, batches: Mapping[str, Batch], grids: Grids, frontier: int) -> None:
         """What `put_together` let wait when the frontier was there, once more and uncounted."""
         for stream, batch in batches.items():
-            admitted = self._gate.admitted_then(stream, batch.times, grids(stream), frontier)
+            admitted = self._gate.admitted_then(stream, batch.times.times, grids(stream), frontier)
             self._buffers[stream].put(*_rows(batch.admitted(admitted), Act.ADMIT))
 
     def _wait(self, stream: str, arrivals: Arrivals, arrive: Callable[[str, int], None]) -> None:

@@ -23,13 +23,14 @@ from ensue.maintain.kernel.flatdictionary import FlatDictionary
 from ensue.model import DEFAULT_GRAPH
 from ensue.query.arrivals import Arrivals, Batch, Terms
 from ensue.windows.frontier import Times
+from ensue.windows.runs import Runs
 
 NO_GRAPH = -1
 """The number of the graph's name where a statement is in the default graph."""
 
 _CODEC = "lz4_raw"
 _ABOUT = Struct("<4q3?")
-"""Before what is compressed: its size; how many times, statements and terms there are; what is left out."""
+"""Before what is compressed: its size; how many runs, statements and terms there are; what is left out."""
 _COLUMNS = ("s", "p", "o", "graph")
 _NARROW = 1 << 16
 """Of fewer terms than this each number has two bytes."""
@@ -42,11 +43,11 @@ class Block:
     >>> import pyarrow as pa
     >>> lines = {"time": [5, 6], "s": ["<urn:a>", "<urn:b>"], "p": ["<urn:p>"] * 2, "o": ["<urn:b>"] * 2}
     >>> block = Block.of(pa.record_batch({**lines, "graph": pa.nulls(2, pa.string())}))
-    >>> block.terms.to_pylist(), block.o.tolist(), Block.read(block.write()).times.tolist()
+    >>> block.terms.to_pylist(), block.o.tolist(), Block.read(block.write()).times.each().tolist()
     (['<urn:a>', '<urn:b>', '<urn:p>'], [1, 1], [5, 6])
     """
 
-    times: Times
+    times: Runs
     """Of all statements that were read."""
     rows: Terms | None
     """Which of them are here; None: all."""
@@ -68,7 +69,7 @@ class Block:
         numbers = pc.fill_null(coded.indices, NO_GRAPH).to_numpy(zero_copy_only=False)
         s, p, o, *graph = numbers.reshape(len(named), len(times))
         names = graph[0] if graph else np.full(len(times), NO_GRAPH, np.int32)
-        return cls(times, None, coded.dictionary, s, p, o, names)
+        return cls(Runs.of(times), None, coded.dictionary, s, p, o, names)
 
     def __len__(self) -> int:
         """How many statements are here."""
@@ -87,7 +88,7 @@ class Block:
     @property
     def stamps(self) -> Times:
         """The times of the statements that are here."""
-        return self.times if self.rows is None else self.times[self.rows]
+        return self.times.each() if self.rows is None else self.times.each()[self.rows]
 
     @classmethod
     def joined(cls, blocks: Sequence[Block]) -> Block:
@@ -104,7 +105,7 @@ class Block:
         )
         before = np.cumsum([0, *(len(block.times) for block in blocks)], dtype=np.int32)
         rows = np.concatenate([first + block.places for first, block in zip(before, blocks, strict=False)])
-        times = np.concatenate([block.times for block in blocks])
+        times = Runs.joined([block.times for block in blocks])
         return cls(times, rows if len(rows) < len(times) else None, coded.dictionary, s, p, o, graph)
 
     def ordered(self, order: NDArray[Any]) -> Block:
@@ -114,7 +115,8 @@ class Block:
         rows = moved[self.places]
         by = np.argsort(rows)
         columns = (column[by] for column in self.columns)
-        return Block(self.times[order], None if self.rows is None else rows[by], self.terms, *columns)
+        times = Runs.of(self.times.each()[order])
+        return Block(times, None if self.rows is None else rows[by], self.terms, *columns)
 
     def only(self, which: NDArray[np.int64]) -> Block:
         """The same with those alone, of the statements that are here, that have these numbers, in order."""
@@ -135,11 +137,12 @@ class Block:
     def write(self) -> bytes:
         """As bytes: compressed, and laid out so that little is left to compress."""
         cuts, text = _cut(self.terms)
-        wide, times = _apart(self.times)
+        wide, times = _apart(self.times.times)
         named = bool((self.graph != NO_GRAPH).any())
         numbers = np.uint16 if len(self.terms) < _NARROW else np.int32
         parts = [
             times,
+            self.times.counts,
             *([] if self.rows is None else [np.diff(self.rows, prepend=np.int32(0))]),
             # What is said of a subject often follows at once.
             np.diff(self.s, prepend=np.int32(0)),
@@ -149,17 +152,18 @@ class Block:
             np.diff(cuts),
         ]
         plain = b"".join([*(part.tobytes() for part in parts), text])
-        about = (len(plain), len(self.times), len(self), len(self.terms), self.rows is None, wide, named)
+        runs, here, terms = len(self.times.times), len(self), len(self.terms)
+        about = (len(plain), runs, here, terms, self.rows is None, wide, named)
         return _ABOUT.pack(*about) + bytes(pa.compress(plain, _CODEC))
 
     @classmethod
     def read(cls, data: bytes) -> Block:
         """What `write` wrote."""
-        size, read, here, terms, whole, wide, named = _ABOUT.unpack_from(data)
+        size, runs, here, terms, whole, wide, named = _ABOUT.unpack_from(data)
         plain = pa.decompress(memoryview(data)[_ABOUT.size :], size, _CODEC)
         numbers = np.uint16 if terms < _NARROW else np.int32
         parts = _Parts(plain)
-        times = _together(parts, read, wide)
+        times = Runs.told(_together(parts, runs, wide), parts.next(runs, np.int32))
         rows = None if whole else np.cumsum(parts.next(here, np.int32), dtype=np.int32)
         s = np.cumsum(parts.next(here, np.int32), dtype=np.int32)
         p, o = (parts.next(here, numbers).astype(np.int32) for _ in range(2))
@@ -185,7 +189,7 @@ class Block:
         named = int(len(used) > 0 and used[0] == DEFAULT_GRAPH)
         terms = pa.array(dictionary.decode_all(used[named:].tolist()), pa.string())
         coded = (numbers - named).astype(np.int32).reshape(4, len(arrivals))
-        return cls(arrivals.times, None, terms, *coded)
+        return cls(Runs.of(arrivals.times), None, terms, *coded)
 
 
 class Texts(Sequence[str]):

@@ -20,7 +20,7 @@ from ensue.job import Job
 from ensue.spark.ledger import part_of, write_whole
 
 NAME = "ensue-job.json"
-LAYOUT = 2
+LAYOUT = 3
 """Rises when what is in a checkpoint means something else."""
 
 

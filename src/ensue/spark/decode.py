@@ -27,6 +27,7 @@ from ensue.maintain.kernel.lines import scan
 from ensue.maintain.kernel.sieve import EVERYTHING, Sieve
 from ensue.spark.blocks import NO_GRAPH, Block
 from ensue.streamfile import Fault, Timed, read_block, read_line, text_of
+from ensue.windows.runs import Runs
 
 STATEMENTS = pa.schema(
     [("time", pa.int64()), ("s", pa.string()), ("p", pa.string()), ("o", pa.string()), ("graph", pa.string())]
@@ -154,7 +155,7 @@ def plain_and_others(given: Given, sieve: Sieve = EVERYTHING) -> tuple[Part, _Ro
     if len(rows) < len(times):
         times = times[rows]
     kept = None if len(found.rows) == len(rows) else found.rows
-    block = Block(times, kept, terms, *found.numbers)
+    block = Block(Runs.of(times), kept, terms, *found.numbers)
     if found.blank and not given.scoped:
         block = _scoped(block, _take(given.files, rows[block.places]))
     return Part(rows, block), np.flatnonzero(~found.plain)

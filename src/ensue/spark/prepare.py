@@ -48,7 +48,7 @@ _Row = tuple[int, str, int, str, bytes]
 _PLACES = 1 << 40
 """A task numbers its rows from its own number times this: so places of tasks do not meet."""
 
-_ENOUGH, _FAR_ENOUGH = 1 << 14, 1 << 18
+_ENOUGH, _FAR_ENOUGH = 1 << 16, 1 << 20
 """So many statements are worth a block of their own, and the times of so many that were read."""
 
 
@@ -140,7 +140,8 @@ class Sorter:
 
     def __init__(self, lane: Lane) -> None:
         self.stream, self.keys = lane.stream, lane.keys
-        self._router = lane.routing.router(len(lane.keys)) if lane.routing is not None else None
+        relevant = () if lane.relevance is None else lane.relevance.patterns
+        self._router = lane.routing.router(len(lane.keys), relevant) if lane.routing is not None else None
         plans = [plan for plan in (lane.relevance, lane.routing) if plan is not None]
         assumed = [shape for plan in plans for shape in plan.assumed]
         self._assumed = Matches(assumed)

@@ -20,7 +20,7 @@ from ensue.spark.replay_walk import Listing, Position, Segment, Walk, file_of
 
 UNLIMITED = sys.maxsize
 
-# To find one takes some 40 microseconds, so a micro-batch of 128 MiB is planned in ten milliseconds.
+# To find one takes some 40 microseconds, so a micro-batch of 256 MiB is planned in twenty milliseconds.
 _PIECE = 1 << 19
 # Small micro-batches of several streams have pieces of each, too.
 _PIECES_OF_EACH = 8

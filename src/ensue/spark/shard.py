@@ -244,7 +244,7 @@ def _forget(shard: Shard, store: Store) -> None:
 
 
 def _newest(batches: Mapping[str, Batch]) -> int:
-    return max((batch.newest for batch in batches.values()), default=NEVER)
+    return max((batch.times.newest for batch in batches.values()), default=NEVER)
 
 
 def _remember(shard: Shard, store: Store) -> None:

@@ -9,7 +9,7 @@
 | streams | instead of a path, several: a JSON object of paths by the IRIs of streams |
 | rows | `lines`, unless told, `chunks`, or `ranges` |
 | speed | how many times faster than the stamps say; 0, the default: as fast as can be |
-| bytesPerBatch | bytes of a micro-batch, at most (one line may have more); 128 MiB unless told |
+| bytesPerBatch | bytes of a micro-batch, at most (one line may have more); 256 MiB unless told |
 | parts | into how many tasks a micro-batch is cut, if it is worth it; 1 unless told |
 | finite | `true`: files are complete: the last line of one needs no line feed, and streams come to an end |
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ensue.errors import InputError, Place, UsageError, did_you_mean
 
-BYTES_PER_BATCH = 128 << 20
+BYTES_PER_BATCH = 256 << 20
 
 _NAMES = ("path", "streams", "rows", "speed", "bytesPerBatch", "parts", "finite")
 _ROWS = ("lines", "chunks", "ranges")

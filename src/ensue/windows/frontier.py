@@ -278,22 +278,27 @@ class Gate:
         self.counters(stream).admitted += len(times)
         return True
 
-    def admits_together(self, stream: str, times: Times, grids: Sequence[Grid], frontier: int) -> Mask:
+    def admits_together(
+        self, stream: str, times: Times, counts: NDArray[np.int32], grids: Sequence[Grid], frontier: int
+    ) -> Mask:
         """Judge statements that came all at once, in no order, when the frontier was there. Counts them.
+
+        There are so many (`counts`) of each of the times, of which the mask says which are let in.
 
         >>> frontier = Frontier()
         >>> frontier.add("s")
-        >>> Gate(frontier).admits_together("s", np.array([20, 15]), [], NEVER)
+        >>> Gate(frontier).admits_together("s", np.array([20, 15]), np.array([3, 1]), [], NEVER)
         array([ True,  True])
         """
         if len(times) and (times.max() >= FOREVER or times.min() <= NEVER):
             _refuse(int(times.max() if times.max() >= FOREVER else times.min()))
         counters, accepted = self.counters(stream), np.ones(len(times), bool)
         for index in np.flatnonzero(times <= frontier).tolist():
-            accepted[index] = self._admits_late(stream, int(times[index]), grids, frontier)
-        admitted = int(accepted.sum())
+            time, count = int(times[index]), int(counts[index])
+            accepted[index] = self._admits_late(stream, time, grids, frontier, count)
+        admitted = int(counts[accepted].sum())
         counters.admitted += admitted
-        counters.dropped += len(times) - admitted
+        counters.dropped += int(counts.sum()) - admitted
         return accepted
 
     def admitted_then(self, stream: str, times: Times, grids: Sequence[Grid], frontier: int) -> Mask:
@@ -313,15 +318,17 @@ class Gate:
         """Go on counting from there."""
         self._counters[stream] = counters
 
-    def _admits_late(self, stream: str, time: int, grids: Iterable[Grid], frontier: int) -> bool:
+    def _admits_late(
+        self, stream: str, time: int, grids: Iterable[Grid], frontier: int, count: int = 1
+    ) -> bool:
         counters, policy = self.counters(stream), self._frontier.disorder(stream).late
         lost = missed(grids, time, frontier)
         if lost == "none":
-            counters.missed_none += 1
+            counters.missed_none += count
         elif lost == "some":
-            counters.missed_some += 1
+            counters.missed_some += count
         else:
-            counters.missed_all += 1
+            counters.missed_all += count
         if policy == "error":
             raise InputError(
                 f"a statement of time {time} on stream '{stream}' is late: the frontier is at {frontier}",

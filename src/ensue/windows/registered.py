@@ -157,8 +157,8 @@ class Registered:
 
     @property
     def compares(self) -> bool:
-        """Whether what its windows hold decides when it reports."""
-        return self.query.report.on != "close"
+        """Whether what its windows hold decides when it reports, or when it reports last."""
+        return self.query.report.on != "close" or self.query.every_ms is not None
 
     def _opens_at(self, stream: StreamState, now: int) -> int:
         """Where the next window to close opens; `now`, if that is earlier."""

@@ -6,7 +6,6 @@ changed without keeping the copies, a `Tally` keeps how many came at each time.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from ensue.errors import UsageError
 from ensue.model import NEVER
+from ensue.windows.appended import Appended
 from ensue.windows.frontier import Times
 from ensue.windows.spec import Window
 
@@ -63,39 +63,44 @@ class Tally:
     def __init__(self, before: int = 0) -> None:
         """`before`: how many were admitted that are forgotten already."""
         self.admitted = self._dropped = before
-        self._times: list[int] = []
-        self._up_to: list[int] = []
+        self._times = Appended()
+        self._up_to = Appended()
+        """How many there were up to and at each of the times."""
         self._kept = 0
         # Few, if the stream keeps to its bound; each with how many copies came before it.
         self._stragglers: list[tuple[int, int]] = []
 
     def admit(self, time: int, frontier: int | None = None) -> None:
         """Count one copy. At or below `frontier`, or out of order, it is a straggler."""
-        self.admitted += 1
-        if (frontier is not None and time <= frontier) or (self._times and time < self._times[-1]):
+        last = self._newest()
+        if (frontier is not None and time <= frontier) or time < last:
+            self.admitted += 1
             self._stragglers.append((time, self.admitted))
-        elif self._times and time == self._times[-1]:
-            self._up_to[-1] += 1
         else:
-            self._times.append(time)
-            self._up_to.append((self._up_to[-1] if self._up_to else self._dropped) + 1)
+            self._append(np.array([time], np.int64))
 
     def admit_all(self, times: Times, frontier: int) -> None:
         """Count copies, as one by one."""
         if not len(times):
             return
-        last = max(frontier + 1, self._times[-1] if self._times else NEVER)
-        if times[0] < last or (times[1:] < times[:-1]).any():
+        if times[0] < max(frontier + 1, self._newest()) or (times[1:] < times[:-1]).any():
             for time in times.tolist():
                 self.admit(time, frontier)
-            return
-        ends = [*(np.flatnonzero(times[1:] != times[:-1]) + 1).tolist(), len(times)]
-        before = self._up_to[-1] if self._up_to else self._dropped
-        if self._times and times[0] == self._times[-1]:
-            self._times.pop()
-            self._up_to.pop()
-        self._times.extend(times[np.array(ends) - 1].tolist())
-        self._up_to.extend(before + end for end in ends)
+        else:
+            self._append(times)
+
+    def _newest(self) -> int:
+        return int(self._times.all[-1]) if len(self._times) else NEVER
+
+    def _append(self, times: Times) -> None:
+        """Count copies that are in order and no older than the last."""
+        ends = np.append(np.flatnonzero(times[1:] != times[:-1]) + 1, len(times))
+        before = int(self._up_to.all[-1]) if len(self._up_to) else self._dropped
+        if times[0] == self._newest():
+            self._times.drop_last()
+            self._up_to.drop_last()
+        self._times.extend(times[ends - 1])
+        self._up_to.extend(before + ends)
         self.admitted += len(times)
 
     def count(self, window: Window) -> int:
@@ -127,21 +132,25 @@ class Tally:
     def forget(self, threshold: int) -> None:
         """Drop what is at or below a threshold: no glimpse will be compared with it any more."""
         self._stragglers = [entry for entry in self._stragglers if entry[0] > threshold]
-        gone = bisect_right(self._times, threshold)
+        gone = int(np.searchsorted(self._times.all, threshold, "right"))
         if gone:
-            self._dropped = self._up_to[gone - 1]
-            del self._times[:gone], self._up_to[:gone]
+            self._dropped = int(self._up_to.all[gone - 1])
+            self._times.drop_first(gone)
+            self._up_to.drop_first(gone)
         self._kept = len(self)
 
     def state(self) -> list[Any]:
         """Everything, as plain data: for `resumed`."""
-        return [self._dropped, self.admitted, self._kept, self._times, self._up_to, self._stragglers]
+        times, up_to = self._times.all.tolist(), self._up_to.all.tolist()
+        return [self._dropped, self.admitted, self._kept, times, up_to, self._stragglers]
 
     @classmethod
     def resumed(cls, state: list[Any]) -> Tally:
         """A tally that goes on from a state."""
         made = cls(state[0])
-        _, made.admitted, made._kept, made._times, made._up_to, stragglers = state
+        _, made.admitted, made._kept, times, up_to, stragglers = state
+        made._times.extend(np.array(times, np.int64))
+        made._up_to.extend(np.array(up_to, np.int64))
         made._stragglers = [(time, number) for time, number in stragglers]
         return made
 
@@ -149,8 +158,8 @@ class Tally:
         return max(0, self._before(to) - self._before(after))
 
     def _before(self, time: int) -> int:
-        index = bisect_right(self._times, time)
-        return self._up_to[index - 1] if index else self._dropped
+        index = int(np.searchsorted(self._times.all, time, "right"))
+        return int(self._up_to.all[index - 1]) if index else self._dropped
 
 
 def _saw(glimpse: Glimpse, time: int, number: int) -> bool:
