@@ -20,6 +20,10 @@ schemes = st.sampled_from(["urn", "http", "a+b.c-1"])
 iris = st.builds(lambda scheme, parts: f"<{scheme}:{''.join(parts)}>", schemes, st.lists(odd, max_size=4))
 labels = st.from_regex(r"_:[A-Za-z0-9_é](?:[A-Za-z0-9_.\-é·]*[A-Za-z0-9_\-é·])?", fullmatch=True)
 languages = st.from_regex(r"[A-Za-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?", fullmatch=True)
+tags = st.from_regex(r"[abix19]{1,9}(-[abixuZ19]{1,9}){0,5}", fullmatch=True)
+old_tags = st.sampled_from(
+    "art-lojban cel-gaulish en-GB-oed i-ami i-tsu i-no no-bok sgn-BE-FR sgn-CH-BE zh-min zh-min-nan x i".split()
+)
 
 
 def escaped(value, how):
@@ -84,6 +88,11 @@ def agree(line):
     found = parse_or_none(line)
     assert found == expected
     return found is not None
+
+
+@given(tags | old_tags)
+def test_takes_the_languages_that_pyoxigraph_takes(tag):
+    event("taken" if agree(f'<urn:a> <urn:p> "x"@{tag} .') else "refused")
 
 
 @given(lines())

@@ -25,12 +25,21 @@ _HEX = r"[0-9A-Fa-f]"
 _ESCAPED_CHARACTER = rf"\\u{_HEX}{{4}}|\\U{_HEX}{{8}}"
 _IRI = rf'<(?:[^\x00-\x20<>"{{}}|^`\\]|{_ESCAPED_CHARACTER})*>'
 _STRING = rf'"(?:[^"\\\n\r]|\\[tbnrf"\'\\]|{_ESCAPED_CHARACTER})*"'
-_LANGUAGE = r"@[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*"
+_LANGUAGE = r"@[A-Za-z0-9\-]+"
 
 _SPACE = re.compile(r"[ \t]*")
 _TERM = re.compile(rf"({_IRI})|({_LABEL})|({_STRING})(?:({_LANGUAGE})|\^\^({_IRI}))?")
 _END = re.compile(r"[ \t]*\.[ \t]*(?:\#.*)?[\r\n]*\Z")
 _NOTHING = re.compile(r"\s*(?:\#.*)?\s*\Z")
+_WELL_FORMED_LANGUAGE = re.compile(  # As BCP 47 has it: language, script, region, variants, extensions.
+    r"(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?"
+    r"(?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*(?:-[a-wyz0-9](?:-[a-z0-9]{2,8})+)*(?:-x(?:-[a-z0-9]{1,8})+)?"
+    r"|x(?:-[a-z0-9]{1,8})+"
+    # Tags from before there was a grammar.
+    r"|i-(?:ami|bnn|default|enochian|hak|klingon|lux|mingo|navajo|pwn|tao|tay|tsu)"
+    r"|en-gb-oed|sgn-(?:be-(?:fr|nl)|ch-de)|zh-min-nan",
+    re.IGNORECASE,
+)
 _ESCAPE = re.compile(rf"{_ESCAPED_CHARACTER}|\\.")
 
 # IRIs as RFC 3987 has them, from the characters up.
@@ -158,6 +167,9 @@ class _Reader:
         if language is None and datatype is None and "\\" not in body and not _NEEDS_ESCAPE.search(body):
             return text
         plain = self._unescape(body, start + 1) if "\\" in body else body
+        if language is not None and not _WELL_FORMED_LANGUAGE.fullmatch(language, 1):
+            hint = "a language has two letters or more: @en, @de-CH"
+            self._fail(f"'{language}' is no language", hint, start + len(text))
         if datatype is None:
             return literal(plain, language=language[1:] if language else None)
         return literal(plain, datatype=self._iri(datatype, start + len(text) + 2)[1:-1])

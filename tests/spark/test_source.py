@@ -240,7 +240,7 @@ def test_a_stream_that_is_not_there():
 def test_streams_may_join_but_not_leave(folder, tmp_path):
     write_stream(tmp_path / "t.tsv", statements(0, 5))
     one = ReplayReader({"streams": json.dumps({"urn:s": str(folder)})})
-    assert one.getDefaultReadLimit() == ReadMaxBytes(128 << 20)
+    assert one.getDefaultReadLimit() == ReadMaxBytes(256 << 20)
     start = one.latestOffset(one.initialOffset(), ReadMaxBytes(1000))
     assert start["urn:s"]["file"] == "1.tsv"
     two = ReplayReader({"streams": json.dumps({"urn:s": str(folder), "urn:t": str(tmp_path / "t.tsv")})})
