@@ -84,6 +84,8 @@ class Settings:
     bounds: Bounds = "(]"
     report: Report = field(default_factory=Report)
     until: bool = False
+    prune: bool = True
+    fixed_schema: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,8 @@ class Job:
             bounds=settings.bounds,
             report=settings.report,
             until=settings.until,
+            prune=settings.prune,
+            fixed_schema=settings.fixed_schema,
         )
         for query in self.parsed():
             made.register(query, accepts=accepts.get(query.name))

@@ -19,6 +19,7 @@ from ensue.errors import UsageError, did_you_mean
 from ensue.files import FilePath
 from ensue.graphs import Graphs
 from ensue.knowledge import InFiles, Knowledge
+from ensue.maintain import check_strategy
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER
 from ensue.query.admission import Admission
 from ensue.query.algebra import uses_timestamps
@@ -29,6 +30,7 @@ from ensue.query.intake import Act, Intake, Statement
 from ensue.query.language import parse_query
 from ensue.query.output import Result
 from ensue.query.running import Accepts, RunningQuery, Sources
+from ensue.query.scopeplans import ScopePlans
 from ensue.query.scopes import find_scopes
 from ensue.query.timeline import Timeline
 from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
@@ -67,6 +69,7 @@ class Reasoner:
     """
 
     _make_dictionary: type[Dictionary] = Dictionary
+    _can_plan_anew = True
 
     def __init__(
         self,
@@ -84,6 +87,8 @@ class Reasoner:
         until: bool = False,
         max_pending: int = MAX_PENDING,
         clock: Clock | None = None,
+        prune: bool = True,
+        fixed_schema: bool = False,
     ) -> None:
         """`background` is in files; `graphs` says which file the IRI of a FROM is, `allow` from where else
         FROM may read files. Or `background` says all of that itself.
@@ -91,10 +96,13 @@ class Reasoner:
         `disorder` is what is allowed of the streams, all or by name. `t0` and `bounds` hold for the
         time windows of all queries, `report` unless `register` says otherwise. `until`: results say
         when each answer will leave if nothing more arrives, where that can be told. `clock` says what
-        time it is, in ms: for streams that may be idle, and for statements without a time.
+        time it is, in ms: for streams that may be idle, and for statements without a time. `prune`:
+        derive what the queries need, and no more; the answers are the same. `fixed_schema`: streams
+        bring no schema, and one that does is an error; otherwise all is derived from then on.
         """
         self.dictionary = self._make_dictionary()
         self.strategy = "expiration" if strategy == "auto" else strategy
+        check_strategy(self.strategy)
         self._evaluator = evaluator
         if isinstance(background, Iterable):
             background = InFiles(tuple(background), Graphs(graphs, allow))
@@ -103,7 +111,12 @@ class Reasoner:
         self._until = until
         self._intake = Intake(disorder, max_pending, clock)
         self._sources = Sources(self.dictionary, self._background)
-        self._admission = Admission(self._sources)
+        self._admission = Admission(
+            ScopePlans(
+                self._background, prune=prune, fixed_schema=fixed_schema, can_plan_anew=self._can_plan_anew
+            ),
+            self._sources,
+        )
         self._timeline = Timeline(self._admission, self.dictionary.encode_all)
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()

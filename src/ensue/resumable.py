@@ -26,6 +26,7 @@ class Resumable(Reasoner):
 
     _basis: str | None = None
     _make_dictionary = FlatDictionary
+    _can_plan_anew = False  # There is nothing to make another plan's state of: no copies are kept.
 
     def __init__(self, *args: Any, **options: Any) -> None:
         """As a `Reasoner`."""

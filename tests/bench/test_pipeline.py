@@ -39,7 +39,7 @@ def rows_of(file):
 
 def run(file, topic):
     """The reasoner of a query after the whole file, and its answers."""
-    reasoner = plan(query("q", SECONDS, 1, topic), PLANT, 1).job.reasoner()
+    reasoner = plan(query("q", SECONDS, 1, topic), PLANT, 1, prune=topic is not None).job.reasoner()
     reasoner.feed(STREAM, rows_of(file))
     return reasoner, list(reasoner.advance(to=1000 * SECONDS))
 

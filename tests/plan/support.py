@@ -60,14 +60,14 @@ def job(queries: Iterable[ContinuousQuery], rules: str = "", background: Iterabl
 def relevant(
     where: str, rules: str = "", background: Iterable[str] = (), head: str = "SELECT *"
 ) -> Relevance:
-    return relevance.find(*job([query_of(where, head)], rules, background))[0]
+    return relevance.find(*job([query_of(where, head)], rules, background))
 
 
 def routed(
     where: str, rules: str = "", background: Iterable[str] = (), head: str = "SELECT *", tail: str = ""
 ) -> Routing:
     given = job([query_of(where, head, tail)], rules, background)
-    return routing.find(*given, relevance.find(*given)[0])
+    return routing.find(*given, relevance.find(*given))
 
 
 def block(statements: Iterable[Statement]):

@@ -57,7 +57,7 @@ def test_shards_together_answer_as_one_reasoner(capsys):
 
 def check(case: Case, tally: Tally) -> None:
     job = job_of(case)
-    found = routing.find(*job, relevance.find(*job)[0])
+    found = routing.find(*job, relevance.find(*job))
     if found.one_shard_because is not None:
         return
     stated = statements_of(case)

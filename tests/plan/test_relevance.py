@@ -12,12 +12,15 @@ from query.equivalence.cases import Case, End, Push, Register
 from query.equivalence.replay import bag, run
 
 from ensue.plan import relevance
-from ensue.plan.known import close
+from ensue.plan.asked import OneWindow
+from ensue.plan.known import Closed, close
 from ensue.plan.matches import Matches
 from ensue.plan.shapes import ANY
+from ensue.plan.specialise import specialise
 from ensue.query.language import parse_query
 from ensue.rules.load import load_rules
 
+NOTHING = Closed.of([])
 UP = "[up: (?x rdf:type ?c), (?c rdfs:subClassOf ?d) -> (?x rdf:type ?d)]"
 ABOVE = "[above: (?c rdfs:subClassOf ?d), (?d rdfs:subClassOf ?e) -> (?c rdfs:subClassOf ?e)]"
 DOMAIN = "[domain: (?x ?p ?y), (?p rdfs:domain ?c) -> (?x rdf:type ?c)]"
@@ -74,8 +77,13 @@ def test_graphs_that_no_stream_feeds_do_not_count():
         FROM NAMED <urn:g> FROM NAMED WINDOW <urn:w> ON <urn:s> [RANGE 1s]
         WHERE { WINDOW <urn:w> { ?a <urn:p> ?b } GRAPH <urn:g> { ?a <urn:q> ?b } GRAPH ?g { ?a <urn:r> ?b }
                 WINDOW ?w { ?a <urn:t> ?b } ?a <urn:u> ?b }"""
-    found = relevance.find([parse_query(text)], rules_of(""), [])[0]
+    found = relevance.find([parse_query(text)], rules_of(""), NOTHING)
     assert set(found.patterns) == shapes_of("* :p *", "* :t *")
+
+
+def rules_for(query, rules):
+    """The rules that are left of the window that a query has."""
+    return specialise([(query, OneWindow(None))], rules, NOTHING).rules.rules
 
 
 def maker(predicate):
@@ -89,7 +97,7 @@ def maker(predicate):
 def test_what_a_query_constructs_is_no_input():
     make = maker("<urn:q>")
     read = parse_query("SELECT * FROM STREAM <urn:m> [RANGE 1s] { ?x <urn:q> ?y }")
-    found = relevance.find([read, make], rules_of(""), [])[0]
+    found = relevance.find([read, make], rules_of(""), NOTHING)
     assert set(found.patterns) == shapes_of("* :p *")
     assert found.streams == ("urn:s",)
 
@@ -97,17 +105,9 @@ def test_what_a_query_constructs_is_no_input():
 def test_rules_apply_to_what_a_query_constructs():
     make, rules = maker("<urn:q>"), rules_of("[on: (?x :q ?y) -> (?x :r ?y)]")
     read = parse_query("SELECT * FROM STREAM <urn:m> [RANGE 1s] { ?x <urn:r> ?y }")
-    assert relevance.find([read, make], rules, [])[1] == rules
+    assert rules_for(read, rules) == rules.rules
     # Nobody asks for what the rule makes of the statements from outside.
-    [pruned] = relevance.find([make], rules, [])[1].rules
-    assert pruned.premises[0].cut
-
-
-def test_and_to_what_named_graphs_hold():
-    rules = rules_of("[on: (?x :q ?y) -> (?x :r ?y)]")
-    given = "FROM NAMED <urn:g> FROM STREAM <urn:s> [RANGE 1s]"
-    query = parse_query(f"SELECT * {given} {{ ?x <urn:p> ?y GRAPH <urn:g> {{ ?y <urn:r> ?z }} }}")
-    assert relevance.find([query], rules, [])[1] == rules
+    assert rules_for(make, rules) == ()
 
 
 def test_a_query_that_constructs_schema_for_another_keeps_everything():
@@ -115,8 +115,8 @@ def test_a_query_that_constructs_schema_for_another_keeps_everything():
     both = "FROM STREAM <urn:m> [RANGE 1s] FROM STREAM <urn:s> [RANGE 1s]"
     read = parse_query(f"SELECT * {both} {{ ?x a <urn:C> }}")
     rules = rules_of(UP)
-    assert not relevance.find([read], rules, [])[0].everything
-    assert "constructs" in relevance.find([read, make], rules, [])[0].everything_because
+    assert not relevance.find([read], rules, NOTHING).everything
+    assert "constructs" in relevance.find([read, make], rules, NOTHING).everything_because
 
 
 def test_cut_premises_are_grounded():
@@ -190,7 +190,7 @@ def test_rdfs_as_shipped_drops_most_statements():
         ":eats rdfs:domain :Animal",
         ":devours rdfs:subPropertyOf :eats",
     ]
-    found = relevance.find([query_of("?x a :Animal")], rules, close(rules, map(expand, stated)))[0]
+    found = relevance.find([query_of("?x a :Animal")], rules, close(rules, map(expand, stated)))
     types = shapes_of("* rdf:type :Animal", "* rdf:type :Cat", "* :eats *", "* :devours *")
     assert set(found.patterns) == types
     assert expand("* rdf:type rdfs:Class") in found.assumed
@@ -198,7 +198,7 @@ def test_rdfs_as_shipped_drops_most_statements():
 
 def test_ten_thousand_classes():
     tree = [f":C{k} rdfs:subClassOf :C{(k - 1) // 3}" for k in range(1, 10_000)]
-    found = relevance.find(*job([query_of("?x a :C0")], UP + ABOVE + DOMAIN, tree))[0]
+    found = relevance.find(*job([query_of("?x a :C0")], UP + ABOVE + DOMAIN, tree))
     assert len(found.patterns) == 10_000
 
 
@@ -237,7 +237,7 @@ def test_each_pattern_is_needed():
     rows = tuple((time, expand(text)) for time, text in enumerate(STREAM, 1))
     actions = (Register(ANIMALS), Push("urn:s", rows), End())
     case = Case(0, rules, tuple(map(expand, KNOWN)), {}, 0, "(]", {"urn:s": 0}, actions)
-    found = relevance.find([parse_query(ANIMALS)], rules, close(rules, case.background))[0]
+    found = relevance.find([parse_query(ANIMALS)], rules, close(rules, case.background))
     assert len(found.patterns) == 7
     whole = _answers(case, found)
     assert whole == _bags(case)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from ensue.errors import InputError
-from ensue.job import Job
+from ensue.job import Job, Settings
 from ensue.knowledge import Sent
 from ensue.query.language import parse_query
 from ensue.rules.load import load_rules
@@ -28,8 +28,8 @@ BELOW = ("<urn:r>", f"<{RDFS}subPropertyOf>", "<urn:p>", None)
 
 def plan(*, shards=1, rules=None):
     rules = rules or RuleSet("none", ())
-    job = Job.of([parse_query(QUERY, "q.rq", "q")], rules, Sent((BELOW,)))
-    return plan_of(job, shards=shards, fixed_schema=True)
+    job = Job.of([parse_query(QUERY, "q.rq", "q")], rules, Sent((BELOW,)), Settings(fixed_schema=True))
+    return plan_of(job, shards=shards)
 
 
 def ranges(file, *, ended=False):

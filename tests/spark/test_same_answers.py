@@ -31,7 +31,8 @@ def plans(name, job, streams):
     """The job with each number of shards that routing allows."""
     for shards in SHARDS:
         # The first with whatever may come, the others as if schema never did, which makes more divisible.
-        plan = plan_of(job, shards=shards, fixed_schema=shards > 1 and not has_schema(streams))
+        fixed = replace(job.settings, fixed_schema=shards > 1 and not has_schema(streams))
+        plan = plan_of(replace(job, settings=fixed), shards=shards)
         if len(plan.keys) == shards:
             yield Packed(f"{name}/{shards}", plan, streams)
 

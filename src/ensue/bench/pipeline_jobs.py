@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from ensue.bench.plant import CROWD_NODE, REGIME, STREAM, Plant
 from ensue.bench.processes import taken
-from ensue.job import Job
+from ensue.job import Job, Settings
 from ensue.knowledge import Sent
 from ensue.query.language import parse_query
 from ensue.rules.load import load_rules
@@ -103,11 +103,12 @@ class Ran:
         return median(after - before for before, after in pairwise(ends) if after > before)
 
 
-def plan(text: str, plant: Plant, shards: int) -> Plan:
+def plan(text: str, plant: Plant, shards: int, *, prune: bool = True) -> Plan:
     """The plan of a query over a plant's events. Their schema is fixed."""
     background = tuple((s, p, o, None) for s, p, o in plant.background())
-    job = Job.of([parse_query(text, "bench.rq", "bench")], load_rules(REGIME), Sent(background))
-    return plan_of(job, shards=shards, fixed_schema=True)
+    query, settings = parse_query(text, "bench.rq", "bench"), Settings(fixed_schema=True, prune=prune)
+    job = Job.of([query], load_rules(REGIME), Sent(background), settings)
+    return plan_of(job, shards=shards)
 
 
 def answer(

@@ -24,7 +24,6 @@ def add_explain(subparsers: SubParsers) -> None:
     add = parser.add_argument
     add("--json", action="store_true", help="for machines")
     add("--shards", metavar="N", type=int, default=1, help="over how many shards it is to be spread")
-    add("--fixed-schema", action="store_true", help="no stream brings schema")
     add("--keep-all", action="store_true", help="drop no statement that no query needs")
     parser.set_defaults(run=run)
 
@@ -32,7 +31,7 @@ def add_explain(subparsers: SubParsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Do it."""
     job = job_of(args)
-    how = spread(job, shards=args.shards, keep_all=args.keep_all, fixed_schema=args.fixed_schema)
+    how = spread(job, shards=args.shards, keep_all=args.keep_all)
     plan = job.reasoner().plan() | {"spark": how.describe()}
     print(json.dumps(plan, indent=2, ensure_ascii=False) if args.json else "\n".join(_lines(plan)))
     return 0
@@ -52,4 +51,17 @@ def _lines(plan: dict[str, Any]) -> list[str]:
     for scope in plan["scopes"]:
         lines += ["", f"scope {scope['name']}: {scope['streams']}", f"  strategy: {scope['strategy']}"]
         lines += [f"  read by: {', '.join(scope['readers'])}", f"  patterns watched: {scope['watched']}"]
+        lines += [f"  {line}" for line in _pruned(scope)]
+    return lines
+
+
+def _pruned(scope: dict[str, Any]) -> list[str]:
+    """What of rules and background is used, pass by pass."""
+    if scope["everything_because"] is not None:
+        return [f"all rules and all of the background: {scope['everything_because']}"]
+    lines = []
+    for each in scope["passes"]:
+        lines += [f"{each['name']}: {each['line']}", *(f"  {detail}" for detail in each["details"])]
+    if scope["assumed"]:
+        lines += ["as long as no stream brings", *(f"  {shape}" for shape in scope["assumed"])]
     return lines

@@ -37,6 +37,8 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     add("--disorder", metavar="MS", type=int, default=0, help="how much older than the newest one may be")
     add("--late", choices=["admit", "drop", "error"], default="admit", help="what to do with late ones")
     add("--until", action="store_true", help="say when each answer will leave if nothing more arrives")
+    add("--fixed-schema", action="store_true", help="no stream brings schema: stop if one does")
+    add("--no-prune", action="store_true", help="derive everything, whether or not a query needs it")
     add("-q", "--quiet", action="store_true", help="no progress and counts")
 
 
@@ -51,6 +53,8 @@ def job_of(args: argparse.Namespace) -> Job:
         bounds=args.bounds,
         report=Report(args.report, args.nth),
         until=args.until,
+        prune=not args.no_prune,
+        fixed_schema=args.fixed_schema,
     )
     graphs = Graphs(pairs(args.graph, "--graph"), args.allow)
     return Job.of(queries, load_rules(*args.rules), InFiles(tuple(args.background), graphs), settings)

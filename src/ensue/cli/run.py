@@ -55,7 +55,6 @@ def add_run(subparsers: SubParsers) -> None:
         "--speed", metavar="X", type=float, help="replay X times as fast as the stamps say (default: at once)"
     )
     add("--follow", action="store_true", default=None, help="files grow: go on until Ctrl-C")
-    add("--fixed-schema", action="store_true", default=None, help="no stream brings schema: stop if one does")
     add("--keep-all", action="store_true", default=None, help="drop no statement that no query needs")
     add("--batch-bytes", metavar="N", type=int, help="how much a micro-batch takes in at most")
     parser.set_defaults(run=run)

@@ -39,12 +39,7 @@ def run_spark(args: argparse.Namespace) -> int:
     progress = Progress(sys.stderr, quiet=args.quiet)
     job = job_of(args)
     streams = streams_of(args, job.reasoner())
-    plan = plan_of(
-        job,
-        shards=args.shards or 1,
-        keep_all=bool(args.keep_all),
-        fixed_schema=bool(args.fixed_schema),
-    )
+    plan = plan_of(job, shards=args.shards or 1, keep_all=bool(args.keep_all))
     if plan.one_shard_because is not None:
         progress.say(f"one shard: {plan.one_shard_because}")
     checkpoint = _checkpoint(args, plan, progress)

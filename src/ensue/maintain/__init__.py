@@ -22,9 +22,14 @@ STRATEGIES = {
 """Where each strategy lives. Loaded when asked for: `rete` must not pull in the kernel."""
 
 
-def make(strategy: str, rules: RuleSet, dictionary: Dictionary) -> Maintainer:
-    """A maintainer by the name of its strategy."""
+def check_strategy(strategy: str) -> None:
+    """Raise UsageError where there is no such strategy."""
     if strategy not in STRATEGIES:
         raise UsageError(f"unknown strategy '{strategy}'", hint=f"one of {', '.join(STRATEGIES)}")
+
+
+def make(strategy: str, rules: RuleSet, dictionary: Dictionary) -> Maintainer:
+    """A maintainer by the name of its strategy."""
+    check_strategy(strategy)
     module, name = STRATEGIES[strategy]
     return cast("Maintainer", getattr(import_module(module), name)(rules, dictionary))

@@ -1,5 +1,7 @@
 """The triple patterns of a query, and in which graph each of them stands.
 
+f:timestamp asks for a triple, too, in whatever graph.
+
 A property path is taken apart into its steps: nodes between them are variables that nobody sees.
 """
 
@@ -8,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count, pairwise
-from typing import Any
+from typing import Any, Protocol
 
 from rdflib.paths import AlternativePath, InvPath, MulPath, NegatedPath, SequencePath
 from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import BNode, Identifier, Variable
 
+from ensue.query.algebra import timestamps
 from ensue.query.compiled.unparse import term_text
 from ensue.query.tree import ContinuousQuery, Form
 from ensue.rules.tree import Node, Pattern, Var
@@ -25,6 +28,17 @@ EXISTS = ("Builtin_EXISTS", "Builtin_NOTEXISTS")
 
 class AsksForEverything(Exception):  # noqa: N818 - no error: a reason to keep every statement
     """Why any statement at all can matter to a query."""
+
+
+class Graphs(Protocol):
+    """Some of the graphs of a query."""
+
+    @property
+    def default(self) -> bool:
+        """Whether the default graph is one of them."""
+
+    def graph(self, query: ContinuousQuery, term: Any) -> bool:
+        """Whether `GRAPH term` is, or may be, one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +62,34 @@ class Fed:
         """Whether `GRAPH term` is, or may be, one of them."""
         if not isinstance(term, Variable):
             return str(term) in self.windows
-        # Where RSP-QL has a variable for windows, any other one is for graphs alone.
-        through_windows = query.relation is None or str(term) in query.window_variables
-        return through_windows and self.any_window
+        return self.any_window and _goes_through_windows(query, term)
 
 
-def patterns(query: ContinuousQuery, constructed: Iterable[str] = ()) -> tuple[Pattern, ...]:
-    """The patterns that statements from outside can match; raises AsksForEverything.
+@dataclass(frozen=True, slots=True)
+class OneWindow:
+    """The graph of one window; None: the default graph."""
+
+    name: str | None
+
+    @property
+    def default(self) -> bool:
+        """Whether it is the default graph."""
+        return self.name is None
+
+    def graph(self, query: ContinuousQuery, term: Any) -> bool:
+        """Whether `GRAPH term` is, or may be, this window."""
+        if not isinstance(term, Variable):
+            return str(term) == self.name
+        return self.name is not None and _goes_through_windows(query, term)
+
+
+def _goes_through_windows(query: ContinuousQuery, variable: Variable) -> bool:
+    # Where RSP-QL has a variable for windows, any other one is for graphs alone.
+    return query.relation is None or str(variable) in query.window_variables
+
+
+def patterns(query: ContinuousQuery, within: Graphs | None = None) -> tuple[Pattern, ...]:
+    """The patterns that stand in some graphs (None: all that streams feed); raises AsksForEverything.
 
     >>> from ensue.query.language import parse_query
     >>> text = "SELECT * FROM STREAM <urn:s> [RANGE 1s] { ?s <urn:p>/<urn:q>+ 5 MINUS { ?s ?p <urn:a> } }"
@@ -66,12 +101,21 @@ def patterns(query: ContinuousQuery, constructed: Iterable[str] = ()) -> tuple[P
     """
     if query.form is Form.DESCRIBE:
         raise AsksForEverything("DESCRIBE asks for whatever is said of a thing")
-    fed = Fed.of(query, constructed)
-    return tuple(dict.fromkeys(_patterns(query.algebra, query, fed, fed.default)))
+    graphs = Fed.of(query) if within is None else within
+    asked = _patterns(query.algebra, query, graphs, graphs.default)
+    return tuple(dict.fromkeys((*asked, *stamped(query))))
 
 
-def _patterns(tree: Any, query: ContinuousQuery, fed: Fed, here: bool) -> Iterator[Pattern]:
-    """The patterns in a part of the algebra that stands in a graph which is fed, or is not."""
+def stamped(query: ContinuousQuery) -> Iterator[Pattern]:
+    """The patterns that f:timestamp asks for; raises AsksForEverything."""
+    for args in timestamps(query):
+        if len(args) != 3 or not all(isinstance(arg, Identifier) for arg in args):
+            raise AsksForEverything("f:timestamp asks for a triple of which parts are computed")
+        yield Pattern(*map(node_of, args))
+
+
+def _patterns(tree: Any, query: ContinuousQuery, fed: Graphs, here: bool) -> Iterator[Pattern]:
+    """The patterns in a part of the algebra that stands in one of the graphs, or does not."""
     if isinstance(tree, CompValue):
         if tree.name == "BGP":
             yield from steps(tree.triples) if here else ()
@@ -102,13 +146,13 @@ def steps(triples: Iterable[Triple]) -> Iterator[Pattern]:
     for s, path, o in triples:
         if _can_be_empty(path) and all(isinstance(end, Variable | BNode) for end in (s, o)):
             raise AsksForEverything("a path that can be empty goes from every node to itself")
-        yield from _steps(_node(s), path, _node(o), numbers)
+        yield from _steps(node_of(s), path, node_of(o), numbers)
 
 
 def _steps(s: Node, path: Any, o: Node, numbers: Iterator[int]) -> Iterator[Pattern]:
     match path:
         case Identifier():
-            yield Pattern(s, _node(path), o)
+            yield Pattern(s, node_of(path), o)
         case InvPath():
             yield from _steps(o, path.arg, s, numbers)
         case SequencePath():
@@ -145,7 +189,8 @@ def _hidden(numbers: Iterator[int]) -> Var:
     return Var(f"/{next(numbers)}")
 
 
-def _node(term: Any) -> Node:
+def node_of(term: Any) -> Node:
+    """A term of the algebra as a node of a pattern; a blank node is a variable."""
     if isinstance(term, Variable):
         return Var(str(term))
     return Var(f"_:{term}") if isinstance(term, BNode) else term_text(term)
@@ -164,4 +209,4 @@ def template(query: ContinuousQuery) -> tuple[Pattern, ...]:
     triples = query.algebra.template
     if triples is None:  # The short form: what is matched is what is made.
         triples = query.algebra.p.p.triples
-    return tuple(Pattern(_node(s), _node(p), _node(o)) for s, p, o in triples)
+    return tuple(Pattern(node_of(s), node_of(p), node_of(o)) for s, p, o in triples)

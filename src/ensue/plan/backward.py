@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 
 from ensue.plan.cuts import Cut, Cuts
-from ensue.plan.heads import Binding, Head
+from ensue.plan.heads import Head
 from ensue.plan.shapes import ANY, Shape, Shapes, shape_of
-from ensue.rules.tree import Pattern, Var
+from ensue.rules.tree import Var
 
 
 class NotKeyed(Exception):  # noqa: N818 - no error: a reason for one shard
@@ -38,6 +39,8 @@ class Needs:
     by_key: dict[int | None, Shapes] = field(default_factory=dict)
     heads: set[Head] = field(default_factory=set)
     cuts: set[Cut] = field(default_factory=set)
+    grounds: set[Shape] = field(default_factory=set)
+    """What the cut premises of these rules match in the background, or are given to match."""
 
     def add(self, need: Need) -> bool:
         """Take in a need; False if a wider one is there."""
@@ -72,17 +75,23 @@ def _behind(head: Head, need: Need, cuts: Cuts, found: Needs) -> list[Need]:
     live = cuts.live(head)
     if binding is None or not live or (need.key is not None and _is_minted(head, need.key)):
         return []
-    premises = [(head.premises[at].pattern, _key_in(head, at, need.key)) for at in live]
-    found.heads.add(head)
+    # That the background has nothing for a cut premise rests on the same assumption as what it has.
     found.cuts.update(cuts.inferred(head))
+    grounded = cuts.grounded(head, binding)
+    if (first := next(grounded, None)) is None:
+        return []
+    found.heads.add(head)
+    premises = [(head.premises[at].pattern, _key_in(head, at, need.key)) for at in live]
+    cut = cuts.cut(head)
     if all(found.covers(Need(shape_of(pattern, binding), key)) for pattern, key in premises):
+        found.grounds.update(shape_of(pattern, binding) for pattern in cut)
         return []
     # Once each: many matches of the cut premises differ only in what no live one asks for.
-    return list(dict.fromkeys(_grounded(premises, cuts.grounded(head, binding))))
-
-
-def _grounded(premises: list[tuple[Pattern, int | None]], bindings: Iterable[Binding]) -> Iterable[Need]:
-    return (Need(shape_of(pattern, bound), key) for bound in bindings for pattern, key in premises)
+    needs: dict[Need, None] = {}
+    for bound in chain([first], grounded):
+        found.grounds.update(shape_of(pattern, bound) for pattern in cut)
+        needs |= dict.fromkeys(Need(shape_of(pattern, bound), key) for pattern, key in premises)
+    return list(needs)
 
 
 def _is_minted(head: Head, key: int) -> bool:

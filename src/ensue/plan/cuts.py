@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ensue.plan.heads import Binding, Head, HeadIndex, heads, repeats
-from ensue.plan.known import Known, Statement
+from ensue.plan.known import Closed, Known
 from ensue.plan.schema import Schema
 from ensue.plan.shapes import Shape, Shapes, shape_of
 from ensue.rules.tree import Node, Pattern, RuleSet, Var
@@ -48,10 +48,9 @@ class _Premises:
 class Cuts:
     """The rules over a closed background, and which of their premises are cut."""
 
-    def __init__(self, rules: RuleSet, background: Iterable[Statement]) -> None:
-        statements = list(background)
+    def __init__(self, rules: RuleSet, background: Closed) -> None:
         self.index = HeadIndex(heads(rules.rules))
-        self._schema = Schema.of(statements)
+        self._schema = Schema.of(background)
         self._cuts = {
             Cut(head, at)
             for head in self.index.every
@@ -60,7 +59,7 @@ class Cuts:
         }
         wanted = [shape_of(cut.head.premises[cut.at].pattern) for cut in self._cuts]
         wanted += [shape_of(p.pattern) for head in self.index.every for p in head.premises if p.cut]
-        self.known = Known(statements, wanted)
+        self.known = Known(background, wanted)
         self._premises = {head: self._sorted(head) for head in self.index.every}
         self._keep_those_that_hold()
 
@@ -83,6 +82,10 @@ class Cuts:
     def live(self, head: Head) -> tuple[int, ...]:
         """The premises of a rule that a stream can match, by number."""
         return self._premises[head].live
+
+    def cut(self, head: Head) -> tuple[Pattern, ...]:
+        """The premises of a rule that background alone matches."""
+        return self._premises[head].cut
 
     def grounded(self, head: Head, binding: Binding) -> Iterator[Binding]:
         """All ways to match the cut premises of a rule, but for those in which it repeats a live one."""

@@ -1,46 +1,122 @@
-"""The closed background, to look up what premises match in it."""
+"""The closed background, to look up what shapes and premises match in it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ensue.dictionary import Dictionary
 from ensue.maintain import make
 from ensue.model import BACKGROUND, Copies
 from ensue.plan.heads import Binding
+from ensue.plan.matches import Matches
 from ensue.plan.shapes import Shape, Shapes, shape_of
 from ensue.rules.tree import Pattern, RuleSet, Var
 
 Statement = tuple[str, str, str]
+Rows = NDArray[np.int64]
 
 
-def close(rules: RuleSet, statements: Iterable[Statement]) -> list[Statement]:
-    """Statements with all that follows from them, whether or not a query would see it.
+class Closed:
+    """Statements in columns of integers, closed under some rules, whether or not a query would see them.
+
+    >>> some = Closed.of([("<urn:a>", "<urn:p>", "<urn:b>"), ("<urn:a>", "<urn:q>", "<urn:c>")])
+    >>> len(some), some.having([(None, "<urn:q>", None)])
+    (2, [('<urn:a>', '<urn:q>', '<urn:c>')])
+    """
+
+    def __init__(self, dictionary: Dictionary, s: Any, p: Any, o: Any) -> None:
+        self._terms = Texts(dictionary)
+        self._columns = tuple(np.asarray(column, np.int32) for column in (s, p, o))
+
+    @classmethod
+    def of(cls, statements: Iterable[Statement]) -> Closed:
+        """Statements as they are."""
+        dictionary = Dictionary()
+        rows = [[dictionary.encode(term) for term in statement] for statement in statements]
+        return cls(dictionary, *np.array(rows, np.int32).reshape(-1, 3).T)
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    @property
+    def columns(self) -> tuple[NDArray[np.int32], ...]:
+        """Subjects, predicates and objects."""
+        return self._columns
+
+    def rows(self, shapes: Iterable[Shape]) -> Rows:
+        """The numbers of the statements that have one of the shapes."""
+        return np.flatnonzero(Matches(shapes)(self._terms, *self._columns))
+
+    def having(self, shapes: Iterable[Shape]) -> list[Statement]:
+        """The statements that have one of the shapes."""
+        return self.statements(self.rows(shapes))
+
+    def statements(self, rows: Rows | None = None) -> list[Statement]:
+        """The statements of these numbers (None: all), in text."""
+        chosen = self._columns if rows is None else tuple(column[rows] for column in self._columns)
+        used, numbers = np.unique(np.concatenate(chosen), return_inverse=True)
+        texts = [self._terms[number] for number in used.tolist()]
+        s, p, o = ([texts[number] for number in column] for column in numbers.reshape(3, -1).tolist())
+        return list(zip(s, p, o, strict=True))
+
+
+class Texts(Sequence[str]):
+    """The texts of a dictionary, by number."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self._dictionary = dictionary
+
+    def __len__(self) -> int:
+        return len(self._dictionary.kinds)
+
+    @overload
+    def __getitem__(self, number: int) -> str: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[str]: ...
+    def __getitem__(self, number: Any) -> Any:
+        return self._dictionary.decode(number)
+
+
+def close(rules: RuleSet, statements: Iterable[Statement]) -> Closed:
+    """Statements with all that follows from them.
 
     >>> from ensue.rules.load import load_rules
     >>> is_in = "<http://example.org/isIn>"
     >>> stated = [("<urn:a>", is_in, "<urn:b>"), ("<urn:b>", is_in, "<urn:c>")]
-    >>> ("<urn:a>", is_in, "<urn:c>") in close(load_rules("transitive-isin"), stated)
+    >>> ("<urn:a>", is_in, "<urn:c>") in close(load_rules("transitive-isin"), stated).statements()
     True
     """
     dictionary = Dictionary()
-    encode, decode = dictionary.encode, dictionary.decode
+    encode = dictionary.encode
     maintainer = make("expiration", rules, dictionary)
     maintainer.load_background(Copies.background((encode(s), encode(p), encode(o)) for s, p, o in statements))
-    return [(decode(s), decode(p), decode(o)) for _, s, p, o, _ in maintainer.closure(BACKGROUND)]
+    facts = maintainer.closure(BACKGROUND)
+    return Closed(dictionary, facts.s, facts.p, facts.o)
 
 
 class Known:
     """Statements by the terms of whatever shapes are asked for."""
 
-    def __init__(self, statements: Iterable[Statement], wanted: Iterable[Shape]) -> None:
-        """Only what has one of the `wanted` shapes will be asked for."""
-        shapes = Shapes(wanted)
-        self._statements = [statement for statement in statements if shapes.covers(statement)]
+    def __init__(self, background: Closed, wanted: Iterable[Shape]) -> None:
+        """What has one of the `wanted` shapes will be asked for; what else is, is fetched then."""
+        self._background = background
+        self._shapes = Shapes()
+        self._fetch(wanted)
+
+    def _fetch(self, wanted: Iterable[Shape]) -> None:
+        for shape in wanted:
+            self._shapes.add(shape)
+        self._statements = self._background.having(self._shapes.widest())
         self._indexes: dict[tuple[int, ...], dict[tuple[str | None, ...], list[Statement]]] = {}
 
     def matching(self, shape: Shape) -> Sequence[Statement]:
         """The statements of a shape."""
+        if not self._shapes.covers(shape):
+            self._fetch([shape])
         places = tuple(at for at, term in enumerate(shape) if term is not None)
         if places not in self._indexes:
             index = self._indexes[places] = {}

@@ -6,16 +6,13 @@ can be dropped before it costs anything, as long as the streams bring none of wh
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ensue.plan import backward
-from ensue.plan.asked import AsksForEverything, patterns, template
-from ensue.plan.backward import Need
-from ensue.plan.cuts import Cuts, goal_of
-from ensue.plan.known import Statement
-from ensue.plan.prune import prune
-from ensue.plan.shapes import ANY, Shape, overlap, shape_of, show
+from ensue.plan.asked import Fed, template
+from ensue.plan.known import Closed
+from ensue.plan.shapes import ANY, Shape, overlap, shape_of, some
+from ensue.plan.specialise import specialise
 from ensue.query.levels import constructed
 from ensue.query.tree import ContinuousQuery
 from ensue.rules.tree import RuleSet
@@ -44,22 +41,14 @@ class Relevance:
         streams = ", ".join(f"<{stream}>" for stream in self.streams) or "no stream"
         if self.everything_because is not None:
             return [f"no statement of {streams} is dropped: {self.everything_because}"]
-        lines = [f"statements of {streams} are dropped unless they match {_some(self.patterns)}"]
+        lines = [f"statements of {streams} are dropped unless they match {some(self.patterns)}"]
         if self.assumed:
-            lines.append(f"assumed: no stream brings a statement that matches {_some(self.assumed)}")
+            lines.append(f"assumed: no stream brings a statement that matches {some(self.assumed)}")
         return lines
 
 
-def _some(shapes: Sequence[Shape], most: int = 4) -> str:
-    listed = ", ".join(map(show, shapes[:most]))
-    rest = f" and {len(shapes) - most} more" if len(shapes) > most else ""
-    return f"one of {len(shapes)} patterns: {listed}{rest}" if len(shapes) != 1 else listed
-
-
-def find(
-    queries: Iterable[ContinuousQuery], rules: RuleSet, background: Iterable[Statement]
-) -> tuple[Relevance, RuleSet]:
-    """What the queries of a job need of its streams, and the rules for what these need of them.
+def find(queries: Iterable[ContinuousQuery], rules: RuleSet, background: Closed) -> Relevance:
+    """What the queries of a job need of its streams.
 
     `background` is closed under the rules, with all that follows (`ensue.plan.known.close`), and holds
     the graphs of every FROM besides: more background only makes more statements matter. For one
@@ -71,37 +60,19 @@ def find(
     >>> rules = load_rules("rdfs-jena")
     >>> below = ("<urn:Cat>", "<http://www.w3.org/2000/01/rdf-schema#subClassOf>", "<urn:Animal>")
     >>> query = parse_query("ASK FROM STREAM <urn:s> [RANGE 1s] { ?x <urn:eats> <urn:fish> }")
-    >>> find([query], rules, close(rules, [below]))[0].describe()[0]
+    >>> find([query], rules, close(rules, [below])).describe()[0]
     'statements of <urn:s> are dropped unless they match (* <urn:eats> <urn:fish>)'
     """
     every = list(queries)
     made = constructed(every)
-    streams = dict.fromkeys(on.stream for query in every for on in query.streams if on.stream not in made)
-    asked: list[Need] = []
-    for query in every:
-        try:
-            asked += (Need(shape_of(pattern)) for pattern in patterns(query, made))
-        except AsksForEverything as reason:
-            return Relevance((ANY,), (), f"query {query.name}: {reason}", tuple(streams)), rules
-    cuts = Cuts(rules, background)
-    needs = backward.close(cuts, asked)
-    shapes = needs.by_key[None].widest() if asked else ()
-    if ANY in shapes:
-        why = "a pattern of three variables matches every statement, in a query or in a rule that it needs"
-        return Relevance((ANY,), (), why, tuple(streams)), rules
-    assumed = cuts.assumed_by(map(goal_of, needs.cuts))
-    if why_not := _made_here(every, assumed):
-        return Relevance((ANY,), (), why_not, tuple(streams)), rules
-    found = Relevance(shapes, assumed, None, tuple(streams))
-    return found, rules if _reads_more(every, made) else prune(rules, cuts, needs)
-
-
-def _reads_more(queries: Sequence[ContinuousQuery], made: Container[str]) -> bool:
-    """Whether rules apply to more than background and streams from outside.
-
-    To what queries construct, and to what named graphs hold: what these need was not looked for.
-    """
-    return any(query.named_graphs or any(on.stream in made for on in query.streams) for query in queries)
+    streams = tuple(
+        dict.fromkeys(on.stream for query in every for on in query.streams if on.stream not in made)
+    )
+    found = specialise([(query, Fed.of(query, made)) for query in every], rules, background)
+    everything = found.everything_because or _made_here(every, found.assumed)
+    if everything is not None:
+        return Relevance((ANY,), (), everything, streams)
+    return Relevance(found.needed, found.assumed, None, streams)
 
 
 def _made_here(queries: Sequence[ContinuousQuery], assumed: Sequence[Shape]) -> str | None:

@@ -21,7 +21,7 @@ from ensue.plan.asked import AsksForEverything, patterns, template
 from ensue.plan.backward import Need, Needs, NotKeyed
 from ensue.plan.cuts import Cuts, Goal, goal_of
 from ensue.plan.keying import Keying, NotByKey
-from ensue.plan.known import Statement
+from ensue.plan.known import Closed
 from ensue.plan.relevance import Relevance
 from ensue.plan.router import Owns, Router, check_shards
 from ensue.plan.shapes import ANY, Shape, Shapes, shape_of
@@ -88,7 +88,7 @@ class Routing:
 def find(
     queries: Iterable[ContinuousQuery],
     rules: RuleSet,
-    background: Iterable[Statement],
+    background: Closed,
     relevance: Relevance,
 ) -> Routing:
     """How the statements of a job can be divided among shards. `background` as for `relevance.find`.
@@ -96,8 +96,8 @@ def find(
     >>> from ensue.plan.relevance import find as find_relevance
     >>> from ensue.query.language import parse_query
     >>> text = "REGISTER QUERY q AS SELECT ?o FROM STREAM <urn:s> [RANGE 1s] { ?x <urn:p> ?o ; <urn:q> 1 }"
-    >>> job = ([parse_query(text)], RuleSet("none", ()), [])
-    >>> find(*job, find_relevance(*job)[0]).describe()
+    >>> job = ([parse_query(text)], RuleSet("none", ()), Closed.of([]))
+    >>> find(*job, find_relevance(*job)).describe()
     ['query q is divided by ?x']
     """
     every = list(queries)

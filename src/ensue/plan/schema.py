@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ensue.plan.known import Statement
+from ensue.plan.known import Closed
 from ensue.plan.shapes import Shape
 from ensue.terms import OWL, RDF, RDFS
 
@@ -50,19 +49,17 @@ class Schema:
     classes: frozenset[str]
 
     @classmethod
-    def of(cls, background: Iterable[Statement]) -> Schema:
+    def of(cls, background: Closed) -> Schema:
         """The schema vocabulary of a closed background.
 
         >>> has_part = ("<urn:partOf>", SUB_PROPERTY, "<urn:in>")
         >>> a_kind_of = ("<urn:kindOf>", SUB_PROPERTY, SUB_CLASS)
-        >>> sorted(Schema.of([has_part, a_kind_of]).predicates - PREDICATES)
+        >>> sorted(Schema.of(Closed.of([has_part, a_kind_of])).predicates - PREDICATES)
         ['<urn:kindOf>']
         """
-        below: dict[str, set[str]] = {SUB_PROPERTY: set(), SUB_CLASS: set()}
-        for s, p, o in background:
-            if (p == SUB_PROPERTY and o in PREDICATES) or (p == SUB_CLASS and o in CLASSES):
-                below[p].add(s)
-        return cls(PREDICATES | below[SUB_PROPERTY], CLASSES | below[SUB_CLASS])
+        properties = background.having((None, SUB_PROPERTY, above) for above in PREDICATES)
+        classes = background.having((None, SUB_CLASS, above) for above in CLASSES)
+        return cls(PREDICATES | {s for s, _, _ in properties}, CLASSES | {s for s, _, _ in classes})
 
     def has(self, shape: Shape) -> bool:
         """Whether only schema has a shape."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
 from ensue.rules.tree import Pattern, Var
@@ -42,6 +42,17 @@ def show(shape: Shape) -> str:
     '(* <urn:p> *)'
     """
     return f"({' '.join(term or '*' for term in shape)})"
+
+
+def some(shapes: Sequence[Shape], most: int = 4) -> str:
+    """Many shapes for people, of which they see some.
+
+    >>> some([(None, "<urn:p>", None), (None, "<urn:q>", None)], 1)
+    'one of 2 patterns: (* <urn:p> *) and 1 more'
+    """
+    listed = ", ".join(map(show, shapes[:most]))
+    rest = f" and {len(shapes) - most} more" if len(shapes) > most else ""
+    return f"one of {len(shapes)} patterns: {listed}{rest}" if len(shapes) != 1 else listed
 
 
 def as_wide(shape: Shape) -> Iterator[Shape]:

@@ -11,7 +11,6 @@ from ensue.plan.known import close
 from ensue.plan.relevance import Relevance
 from ensue.plan.routing import Routing
 from ensue.query.tree import ContinuousQuery, Form
-from ensue.rules.tree import RuleSet
 from ensue.windows.spec import CountWindow
 
 _FIX = "if streams never bring schema, say --fixed-schema"
@@ -21,8 +20,6 @@ _FIX = "if streams never bring schema, say --fixed-schema"
 class Spread:
     """A job over shards."""
 
-    rules: RuleSet
-    """Those of the job, as far as they are needed."""
     shards: int = 1
     relevance: Relevance | None = None
     """Which statements are not dropped; None: none is."""
@@ -43,12 +40,12 @@ class Spread:
         return [*dropped, *spread]
 
 
-def spread(job: Job, *, shards: int = 1, keep_all: bool = False, fixed_schema: bool = False) -> Spread:
+def spread(job: Job, *, shards: int = 1, keep_all: bool = False) -> Spread:
     """How a job is spread over shards: over fewer than asked for, where it cannot be.
 
     Statements that no query needs are dropped, unless all are to be kept. Which these are may hang on
-    the schema in the background: then they are dropped only if no stream brings any, so if that is
-    `fixed`; a stream that does so stops the job.
+    the schema in the background: then they are dropped only if no stream brings any, so if the job's
+    settings say that the schema is fixed; a stream that brings some stops the job.
 
     >>> from ensue.knowledge import Sent
     >>> from ensue.query.language import parse_query
@@ -60,20 +57,20 @@ def spread(job: Job, *, shards: int = 1, keep_all: bool = False, fixed_schema: b
     queries = job.parsed()
     stated = chain(job.knowledge.stated, *job.knowledge.graphs.values())
     background = close(job.rules, [(s, p, o) for s, p, o, _ in stated])
-    found, pruned = relevance.find(queries, job.rules, background)
-    kept = _why_none_is_dropped(job, queries, found, keep_all, fixed_schema)
-    dropping, rules = (found, pruned) if kept is None else (None, job.rules)
+    found = relevance.find(queries, job.rules, background)
+    kept = _why_none_is_dropped(job, queries, found, keep_all)
+    dropping = found if kept is None else None
     if shards == 1:
-        return Spread(rules, 1, dropping, None, kept)
+        return Spread(1, dropping, None, kept)
     divided = routing.find(queries, job.rules, background, found)
-    one = _why_one_shard(job, queries, divided, fixed_schema)
+    one = _why_one_shard(job, queries, divided)
     if one is not None:
-        return Spread(rules, 1, dropping, None, kept, one)
-    return Spread(rules, shards, dropping, divided, kept)
+        return Spread(1, dropping, None, kept, one)
+    return Spread(shards, dropping, divided, kept)
 
 
 def _why_none_is_dropped(
-    job: Job, queries: list[ContinuousQuery], found: Relevance, keep_all: bool, fixed_schema: bool
+    job: Job, queries: list[ContinuousQuery], found: Relevance, keep_all: bool
 ) -> str | None:
     if keep_all:
         return "as was asked for"
@@ -81,19 +78,17 @@ def _why_none_is_dropped(
         return found.everything_because
     if not _goes_by_time_alone(job, queries):
         return "when a query is evaluated depends on which statements came"
-    if found.assumed and not fixed_schema:
+    if found.assumed and not job.settings.fixed_schema:
         return f"schema may come on the streams ({_FIX})"
     return None
 
 
-def _why_one_shard(
-    job: Job, queries: list[ContinuousQuery], divided: Routing, fixed_schema: bool
-) -> str | None:
+def _why_one_shard(job: Job, queries: list[ContinuousQuery], divided: Routing) -> str | None:
     if divided.one_shard_because is not None:
         return divided.one_shard_because
     if not _goes_by_time_alone(job, queries):
         return "when a query is evaluated depends on which statements came, and a shard sees but some"
-    if divided.assumed and not fixed_schema:
+    if divided.assumed and not job.settings.fixed_schema:
         return f"schema may come on the streams ({_FIX})"
     # Shards tell their own answers from others by the variable's value, so it must be in them.
     for query, (name, variable) in zip(queries, divided.variables, strict=True):

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ensue.model import FOREVER, NEVER
+from ensue.plan.specialise import Specialised
 from ensue.query.arrivals import Arrival, Arrivals
 from ensue.query.loose import StreamLog
 from ensue.query.materialise import Materialisation
 from ensue.query.running import RunningQuery, Sources
+from ensue.query.scopeplans import ScopePlans
 from ensue.query.scopes import Bound, Scope
 from ensue.query.tree import StreamWindow
 from ensue.windows.registered import Axis
@@ -35,7 +37,7 @@ class _Kept:
 class Admission:
     """Lets statements into the scopes and logs of the queries, and lets go of what none needs."""
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, plans: ScopePlans, sources: Sources) -> None:
         self._sources = sources
         self._newest: dict[tuple[Axis, str], int] = {}
         """How far each stream has been admitted: in time, and in number."""
@@ -43,17 +45,24 @@ class Admission:
         """For each scope who reads it, and through which window; the longest of each movement."""
         self._offsets: dict[str, list[tuple[Scope, Materialisation]]] = {}
         self._kept = _Kept({}, {}, {})
+        self._plans = plans
 
     def serve(self, running: RunningQuery) -> list[int]:
         """Keep what a query reads from now on; for each window the time up to which some is missing."""
         streams = running.query.streams
         missing = {on: self._log(on.stream) for on in running.loose}
         for name, bound in running.bounds.items():
+            self._plans.read(bound.scope, running.query, name)
             source = self._materialisation(bound.scope)
+            source.readers_changed()
             self._reads(running, bound)
             source.watch(running.watched(name))
             missing |= {on: source.missing(on.stream) for on in streams if on.name == name}
         return [missing[on] for on in streams]
+
+    def plan(self, scope: Scope) -> Specialised:
+        """What is done for those who read a scope."""
+        return self._sources.materialisations[scope].plan
 
     def drop_unused(self, queries: Sequence[RunningQuery]) -> None:
         """Forget what no query reads any more."""
@@ -64,9 +73,13 @@ class Admission:
         for stream in self._sources.logs.keys() - logged:
             del self._sources.logs[stream]
         self._readers = {}
+        self._plans.forget_readers()
         for running in queries:
-            for bound in running.bounds.values():
+            for name, bound in running.bounds.items():
+                self._plans.read(bound.scope, running.query, name)
                 self._reads(running, bound)
+        for source in self._sources.materialisations.values():
+            source.readers_changed()
         self._index()
 
     def admit(self, axis: Axis, stream: str, arrivals: Arrivals) -> None:
@@ -171,9 +184,8 @@ class Admission:
         known = self._sources.materialisations
         if scope not in known:
             missing = {stream: self._newest.get((scope.axis, stream), NEVER) for stream in scope.streams}
-            maintainer = self._sources.background.maintainer(scope.graphs)
             known[scope] = Materialisation(
-                scope, self._sources.dictionary, maintainer, self._sources.stages, missing
+                scope, self._sources.dictionary, self._plans, self._sources.stages, missing
             )
             self._index()
         return known[scope]

@@ -33,5 +33,11 @@ def uses_timestamps(query: ContinuousQuery) -> bool:
     >>> uses_timestamps(parse_query(text))
     True
     """
-    calls = (node for node in nodes(query.algebra) if node.name == "Function")
-    return any(str(call.iri) == TIMESTAMP for call in calls)
+    return any(True for _ in timestamps(query))
+
+
+def timestamps(query: ContinuousQuery) -> Iterator[list[Any]]:
+    """The arguments of each f:timestamp in a query."""
+    for node in nodes(query.algebra):
+        if node.name == "Function" and str(node.iri) == TIMESTAMP:
+            yield list(node.expr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
@@ -11,6 +12,8 @@ from ensue.knowledge import Knowledge
 from ensue.maintain import make
 from ensue.maintain.contract import Maintainer
 from ensue.model import BACKGROUND, DEFAULT_GRAPH, FOREVER, Copies
+from ensue.plan.known import Closed, Rows
+from ensue.plan.specialise import Reader, Specialised, specialise
 from ensue.query.dataset import Columns, PlainGraph, visible
 from ensue.query.materialise import CONTEXT
 from ensue.rules.tree import RuleSet
@@ -43,10 +46,22 @@ class Background:
         for iri in graphs:
             self._graph(iri)
 
-    def maintainer(self, graphs: frozenset[str]) -> Maintainer:
-        """A new maintainer over the background and these graphs."""
-        made = make(self.strategy, self.rules, self._dictionary)
-        made.load_background(self._copies(graphs))
+    def specialised(self, readers: Iterable[Reader], graphs: frozenset[str]) -> Specialised:
+        """What some readers need of the rules, the background and these graphs."""
+        return specialise(readers, self.rules, self._known(graphs)) if self.rules.rules else self.whole
+
+    @property
+    def whole(self) -> Specialised:
+        """All rules and everything that was stated."""
+        return Specialised(self.rules, None)
+
+    def maintainer(self, graphs: frozenset[str], plan: Specialised) -> Maintainer:
+        """A new maintainer over the background and these graphs, as a plan has it."""
+        made = make(self.strategy, plan.rules, self._dictionary)
+        if plan.background is None:
+            made.load_background(self._copies(graphs))
+        else:
+            made.load_background(_ground(self._known(graphs), plan.background))
         return made
 
     def closed(self, graphs: frozenset[str]) -> Columns:
@@ -77,6 +92,10 @@ class Background:
         seen = [c.tolist() for facts in self._closed.values() for c in (facts.s, facts.p, facts.o)]
         return [*seen, *(column for closer in self._closers.values() for column in closer.used_terms())]
 
+    def _known(self, graphs: frozenset[str]) -> Closed:
+        facts = self._closer(graphs).closure(BACKGROUND)
+        return Closed(self._dictionary, facts.s, facts.p, facts.o)
+
     def _closer(self, graphs: frozenset[str]) -> Recompute:
         """What closes over the background and these graphs: planned once, however often it is asked."""
         if graphs not in self._closers:
@@ -104,3 +123,16 @@ class Background:
             graph = DEFAULT_GRAPH if name is None else pin(name)
             copies.append(BACKGROUND, pin(s), pin(p), pin(o), FOREVER, graph)
         return copies
+
+
+def _ground(known: Closed, rows: Rows) -> Copies:
+    """Statements of the closed background, to be loaded as background."""
+    s, p, o = (array("i", column[rows].tobytes()) for column in known.columns)
+    return Copies(
+        array("i", [BACKGROUND]) * len(rows),
+        s,
+        p,
+        o,
+        array("i", [DEFAULT_GRAPH]) * len(rows),
+        array("q", [FOREVER]) * len(rows),
+    )

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ensue.plan.shapes import show
+from ensue.plan.specialise import Specialised
 from ensue.query.running import RunningQuery
 from ensue.query.scopes import Bound, Loose, Scope
 from ensue.query.tree import StreamWindow
 from ensue.windows.spec import CountWindow, Landmark
 
 
-def describe(queries: Iterable[RunningQuery], levels: Mapping[str, int], strategy: str) -> dict[str, Any]:
+def describe(
+    queries: Iterable[RunningQuery],
+    levels: Mapping[str, int],
+    strategy: str,
+    plan: Callable[[Scope], Specialised],
+) -> dict[str, Any]:
     """The plan of some queries: each by itself, and the scopes that they share."""
     every = list(queries)
     scopes = dict.fromkeys(bound.scope for running in every for bound in running.bounds.values())
     names = {scope: f"S{number}" for number, scope in enumerate(scopes, 1)}
     return {
         "queries": [_query(running, levels[running.name], names) for running in every],
-        "scopes": [_scope(scope, name, every, strategy) for scope, name in names.items()],
+        "scopes": [
+            _scope(scope, name, every, strategy) | _pruned(plan(scope)) for scope, name in names.items()
+        ],
     }
 
 
@@ -61,6 +70,16 @@ def _scope(scope: Scope, name: str, queries: list[RunningQuery], strategy: str) 
         "strategy": strategy,
         "readers": [running.name for running in readers],
         "watched": len(watched) if strategy == "expiration" else 0,
+    }
+
+
+def _pruned(plan: Specialised) -> dict[str, Any]:
+    """What of rules and background is used for a scope, pass by pass, and what that rests on."""
+    return {
+        "rules": [rule.name for rule in plan.rules.rules],
+        "everything_because": plan.everything_because,
+        "passes": [{"name": r.name, "line": r.line, "details": list(r.details)} for r in plan.reports],
+        "assumed": [show(shape) for shape in plan.assumed],
     }
 
 

@@ -1,4 +1,9 @@
-"""Scopes kept closed: one maintainer each, which every query over the scope reads at its own threshold."""
+"""Scopes kept closed: one maintainer each, which every query over the scope reads at its own threshold.
+
+A maintainer does what the queries over its scope need (`ensue.plan.specialise`). It is made when it is first
+needed, and made anew, from the copies that it holds, when a query comes that needs more, or schema on a
+stream.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from ensue.dictionary import Dictionary
 from ensue.maintain.contract import Maintainer
 from ensue.model import BACKGROUND, NEVER, Copies, Facts
+from ensue.plan.known import Texts
+from ensue.plan.lookout import Lookout
+from ensue.plan.specialise import Specialised
 from ensue.query.arrivals import Arrival, Arrivals
 from ensue.query.dataset import Columns, Graph, Pattern, PlainGraph, Solutions, visible
 from ensue.query.scopes import Scope
@@ -50,6 +58,22 @@ class Parking(Protocol):
         """Go on with what another has put away."""
 
 
+class Plans(Protocol):
+    """What a scope's maintainers are made by."""
+
+    def find(self, scope: Scope) -> Specialised:
+        """What the queries over a scope need now."""
+
+    def whole(self) -> Specialised:
+        """What is needed whatever comes."""
+
+    def schema_came(self, stream: str, s: str, p: str, o: str) -> None:
+        """A stream brought what a plan has assumed away."""
+
+    def make(self, scope: Scope, plan: Specialised) -> Maintainer:
+        """A new maintainer for it, over the background."""
+
+
 class Materialisation:
     """A scope and its maintainer, from the first query that needs it to the last."""
 
@@ -57,17 +81,19 @@ class Materialisation:
         self,
         scope: Scope,
         dictionary: Dictionary,
-        maintainer: Maintainer,
+        plans: Plans,
         stages: Stages,
         missing: Mapping[str, int] | None = None,
     ) -> None:
         """`missing` says up to which time (or number) each stream was admitted before this was there."""
         self._stages = stages
         self.scope = scope
-        self.maintainer = maintainer
-        # Asked once: to look at a protocol's methods takes long.
-        self._watching = maintainer if isinstance(maintainer, Watching) else None
-        self._parking = maintainer if isinstance(maintainer, Parking) else None
+        self._plans = plans
+        self._plan: Specialised | None = None
+        """What the maintainer was made for; None: look whether it does, before it is used again."""
+        self._made: _Made | None = None
+        self._schema_came = False
+        self._patterns: dict[tuple[Pattern, ...], None] = {}
         self._dictionary = dictionary
         self._missing = missing or {}
         self._offsets = dict(scope.offsets)
@@ -77,9 +103,47 @@ class Materialisation:
 
     def watch(self, patterns: Iterable[tuple[Pattern, ...]]) -> None:
         """Keep the solutions of these patterns from now on, if the maintainer can."""
-        if self._watching is not None:
-            for each in patterns:
-                self._watching.watch(each)
+        new = [each for each in patterns if each not in self._patterns]
+        self._patterns |= dict.fromkeys(new)
+        if self._made is not None:
+            self._made.watch(new)
+
+    def readers_changed(self) -> None:
+        """Other queries read it from now on: it may have to do more, or less."""
+        self._plan = None
+
+    @property
+    def plan(self) -> Specialised:
+        """What is done for those who read it now."""
+        return self._current.plan
+
+    @property
+    def maintainer(self) -> Maintainer:
+        """Who keeps it closed now, for all who read it."""
+        return self._current.maintainer
+
+    @property
+    def _current(self) -> _Made:
+        if self._made is None or self._plan is None:
+            plan = self._plans.whole() if self._schema_came else self._plans.find(self.scope)
+            if self._made is None or not self._made.plan.does_the_same(plan):
+                self._made = self._make(plan, self._made)
+            self._plan = plan
+        return self._made
+
+    def _make(self, plan: Specialised, before: _Made | None) -> _Made:
+        """A maintainer for a plan, with what another one holds."""
+        made = _Made.of(plan, self._plans.make(self.scope, plan), self._dictionary)
+        made.watch(self._patterns)
+        if before is not None:
+            copies = Copies()
+            for context, s, p, o, graph, stamp in before.maintainer.copies():
+                copies.append(context, s, p, o, stamp, graph)
+            made.maintainer.admit(copies)
+            self._still = None
+        if self.threshold > NEVER:
+            made.maintainer.advance(self.threshold)
+        return made
 
     def missing(self, stream: str) -> int:
         """The time (or number) of a stream at or below which some of it may be gone, or was never here."""
@@ -88,6 +152,13 @@ class Materialisation:
 
     def admit(self, stream: str, arrivals: Arrivals) -> None:
         """Let statements of one of the scope's streams in."""
+        lookout = self._current.lookout
+        if lookout is not None and (row := lookout.first(arrivals.s, arrivals.p, arrivals.o)) is not None:
+            decode = self._dictionary.decode
+            self._plans.schema_came(
+                stream, *(decode(int(c[row])) for c in (arrivals.s, arrivals.p, arrivals.o))
+            )
+            self._schema_came, self._plan = True, None
         self.maintainer.admit(arrivals.copies(CONTEXT, self._offsets[stream]))
 
     def retract(self, row: Arrival, *, every: bool) -> int:
@@ -124,10 +195,11 @@ class Materialisation:
 
     def solutions(self, patterns: tuple[Pattern, ...], threshold: int) -> Solutions | None:
         """The maintained solutions above a threshold now, if they are."""
-        if self._watching is None:
+        watching = self._current.watching
+        if watching is None:
             return None
         with self._stages.of("maintain"):
-            return self._watching.solutions(patterns, CONTEXT, threshold)
+            return watching.solutions(patterns, CONTEXT, threshold)
 
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers still in use."""
@@ -140,18 +212,23 @@ class Materialisation:
         Otherwise the same is given by those that can `adopt` what the other has put away.
         `only_answers`: nothing will be read but the solutions of watched patterns.
         """
-        return self._parking.settle(only_answers=only_answers) if self._parking else None
+        parking = self._current.parking
+        return parking.settle(only_answers=only_answers) if parking else None
 
     def park(self, folder: Folder) -> dict[str, Any]:
         """Let what is held lie in a folder from now on; what there is to know besides. Settled, that is."""
-        assert self._parking
         return self._parking.park(folder)
 
     def adopt(self, folder: Folder, plain: dict[str, Any]) -> None:
         """Go on with what another has put away."""
-        assert self._parking
         self.threshold = plain["threshold"]
         self._parking.adopt(folder, plain)
+
+    @property
+    def _parking(self) -> Parking:
+        parking = self._current.parking
+        assert parking
+        return parking
 
     def statistics(self) -> dict[str, int]:
         """The maintainer's counters."""
@@ -165,6 +242,33 @@ class Materialisation:
 
     def _see(self, facts: Facts) -> Columns:
         return visible(Columns.of(facts), self._dictionary)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A maintainer, what it was made for, and what it can do besides the contract."""
+
+    plan: Specialised
+    maintainer: Maintainer
+    lookout: Lookout | None
+    watching: Watching | None
+    parking: Parking | None
+
+    @classmethod
+    def of(cls, plan: Specialised, maintainer: Maintainer, dictionary: Dictionary) -> _Made:
+        # Asked once: to look at a protocol's methods takes long.
+        return cls(
+            plan,
+            maintainer,
+            Lookout(plan.assumed, Texts(dictionary), dictionary.pin) if plan.assumed else None,
+            maintainer if isinstance(maintainer, Watching) else None,
+            maintainer if isinstance(maintainer, Parking) else None,
+        )
+
+    def watch(self, patterns: Iterable[tuple[Pattern, ...]]) -> None:
+        if self.watching is not None:
+            for each in patterns:
+                self.watching.watch(each)
 
 
 @dataclass(frozen=True)

@@ -249,7 +249,7 @@ class Timeline:
 
     def plan(self, strategy: str) -> dict[str, Any]:
         """How queries are answered and what they share, as plain data."""
-        return describe(self._running.values(), self._levels, strategy)
+        return describe(self._running.values(), self._levels, strategy, self._admission.plan)
 
     def _at(self, running: RunningQuery) -> int:
         """How far a query has come on its axis."""

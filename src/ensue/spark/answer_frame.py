@@ -99,11 +99,12 @@ def answers(
         bounds=bounds,
         report=report or Report(),
         until=until,
+        fixed_schema=fixed_schema,
     )
     job = Job.of(asked, rule_set(rules), InFiles(tuple(files), Graphs(graphs, allow)), settings)
     check_streams(streams, job.reasoner().streams, 'add it: streams={{"{}": ...}}')
     layout = Layout.of(asked, terms=terms, until=until, empty=include_empty, dead_letters=dead_letters)
-    plan = plan_of(job, shards=shards, keep_all=keep_all, fixed_schema=fixed_schema)
+    plan = plan_of(job, shards=shards, keep_all=keep_all)
     _check_empty(layout, plan)
     return _table(stepped(sources_of(spark, streams, plan), [plan]).observe(name, *_counted()), layout)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ensue.job import Job
 from ensue.plan.relevance import Relevance
 from ensue.plan.routing import Routing
 from ensue.plan.spread import spread
-from ensue.rules.tree import RuleSet
 from ensue.spark.packed import Packed
 from ensue.spark.prepare import Lane
 from ensue.spark.processor import ShardOf
@@ -23,8 +22,6 @@ class Plan:
     job: Job
     keys: tuple[int, ...]
     """The keys of its shards."""
-    rules: RuleSet
-    """Those of the job, as far as they are needed."""
     relevance: Relevance | None = None
     routing: Routing | None = None
     one_shard_because: str | None = None
@@ -36,15 +33,15 @@ class Plan:
 
     def shards(self) -> Iterator[tuple[int, ShardOf]]:
         """The shards by their keys."""
-        job, count = Packed.of(replace(self.job, rules=self.rules)), len(self.keys)
+        job, count = Packed.of(self.job), len(self.keys)
         names = [query.name for query in self.job.queries]
         for shard, key in enumerate(self.keys):
             found = {name: self.routing.accepts(name, count, shard) for name in names} if self.routing else {}
             yield key, ShardOf(job, {name: each for name, each in found.items() if each is not None})
 
 
-def plan_of(job: Job, *, shards: int = 1, keep_all: bool = False, fixed_schema: bool = False) -> Plan:
+def plan_of(job: Job, *, shards: int = 1, keep_all: bool = False) -> Plan:
     """The plan of a job: see `ensue.plan.spread`."""
-    found = spread(job, shards=shards, keep_all=keep_all, fixed_schema=fixed_schema)
+    found = spread(job, shards=shards, keep_all=keep_all)
     keys = tuple(shard_keys(found.shards))
-    return Plan(job, keys, found.rules, found.relevance, found.routing, found.one_shard_because)
+    return Plan(job, keys, found.relevance, found.routing, found.one_shard_because)

@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 
-from ensue.errors import InputError
 from ensue.maintain.kernel.sieve import EVERYTHING, Sieve, sieve_of
 from ensue.model import FOREVER
+from ensue.plan.lookout import schema_on_the_stream
 from ensue.plan.matches import Matches
 from ensue.plan.relevance import Relevance
 from ensue.plan.routing import Routing
@@ -161,7 +161,9 @@ class Sorter:
             kept = np.flatnonzero(self._kept(terms, *columns))
             columns = (block.s[kept], block.p[kept], block.o[kept])
         if (wrong := self._assumed(terms, *columns)).any():
-            raise _schema_on_the_stream(block, int(kept[np.flatnonzero(wrong)[0]]), self.stream)
+            row = int(kept[np.flatnonzero(wrong)[0]])
+            s, p, o = (block.terms[int(column[row])].as_py() for column in (block.s, block.p, block.o))
+            raise schema_on_the_stream(self.stream, s, p, o)
         if self._router is None:
             part = block.only(kept)
             yield from (part for _ in self.keys)
@@ -219,11 +221,3 @@ class _Way:
             block = Block.joined(waiting)
             for key, part in zip(self._keys, self._sorter.parts(block), strict=True):
                 yield key, self.stream, self._place, BLOCK, part.write()
-
-
-def _schema_on_the_stream(block: Block, row: int, stream: str) -> InputError:
-    s, p, o = (block.terms[int(column[row])].as_py() for column in (block.s, block.p, block.o))
-    return InputError(
-        f"schema on the stream <{stream}>: {s} {p} {o}, and statements were dropped that it may concern",
-        hint="put it into the background, or do without a fixed schema (--fixed-schema, fixed_schema)",
-    )

@@ -49,7 +49,14 @@ class Engine:
     """A reasoner that goes through a case."""
 
     def __init__(
-        self, case: Case, strategy: str, evaluator: str, folder: Path, kind: type[Reasoner] = Reasoner
+        self,
+        case: Case,
+        strategy: str,
+        evaluator: str,
+        folder: Path,
+        kind: type[Reasoner] = Reasoner,
+        *,
+        prune: bool = True,
     ) -> None:
         self.case = case
         self.results: list[Result] = []
@@ -67,6 +74,7 @@ class Engine:
             disorder={stream: Disorder(allowed) for stream, allowed in case.allowed.items()},
             t0=case.t0,
             bounds=case.bounds,
+            prune=prune,
         )
 
     def run(self) -> list[Result]:
@@ -89,9 +97,9 @@ def _file(path: Path, statements: tuple[Statement, ...]) -> Path:
     return path
 
 
-def run(case: Case, strategy: str, evaluator: str) -> Engine:
+def run(case: Case, strategy: str, evaluator: str, *, prune: bool = True) -> Engine:
     """An engine that has gone through a case."""
-    engine = Engine(case, strategy, evaluator, Path(_folder().name))
+    engine = Engine(case, strategy, evaluator, Path(_folder().name), prune=prune)
     engine.run()
     return engine
 

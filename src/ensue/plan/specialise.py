@@ -1,0 +1,154 @@
+"""Rules and background made for what will be read, and for nothing else (seed: QSMat, Algorithm 2).
+
+What is asked for is followed backwards through the rules (`backward.py`). Of the rules those are left that
+can help to make it, of each the conclusions that do; of the closed background those statements that it asks
+for or that the rules left are grounded in. Joining rules have their cut premises filled in (`ground.py`).
+A stream that brings schema can make more of it all: what was assumed is said, and whoever uses this looks
+out for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ensue.plan import backward
+from ensue.plan.asked import AsksForEverything, Graphs
+from ensue.plan.backward import Need, Needs
+from ensue.plan.cuts import Cuts, Goal, goal_of
+from ensue.plan.ground import residual
+from ensue.plan.heads import Head
+from ensue.plan.known import Closed, Rows
+from ensue.plan.narrow import narrowed
+from ensue.plan.report import Report
+from ensue.plan.shapes import ANY, Shape, some
+from ensue.query.tree import ContinuousQuery
+from ensue.rules.tree import Rule, RuleSet
+
+Reader = tuple[ContinuousQuery, Graphs]
+"""A query, and which of its graphs are read from what is specialised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Specialised:
+    """Rules and background for some readers."""
+
+    rules: RuleSet
+    background: Rows | None
+    """The statements of the closed background that are needed; None: all that was stated."""
+    needed: tuple[Shape, ...] = (ANY,)
+    """Facts of other shapes matter to nobody."""
+    assumed: tuple[Shape, ...] = ()
+    """It holds only as long as no stream brings a statement of one of these shapes."""
+    everything_because: str | None = None
+    """Why nothing was left out; None: something may have been."""
+    reports: tuple[Report, ...] = ()
+
+    def does_the_same(self, other: Specialised) -> bool:
+        """Whether whoever was made for this does for the other, too."""
+        return self.rules == other.rules and self.assumed == other.assumed and self._same_background(other)
+
+    def _same_background(self, other: Specialised) -> bool:
+        if self.background is None or other.background is None:
+            return self.background is other.background
+        return np.array_equal(self.background, other.background)
+
+
+def specialise(readers: Iterable[Reader], rules: RuleSet, background: Closed) -> Specialised:
+    """The rules and the background that answers of some queries rest on.
+
+    >>> from ensue.plan.asked import OneWindow
+    >>> from ensue.plan.known import close
+    >>> from ensue.query.language import parse_query
+    >>> from ensue.rules.load import load_rules
+    >>> rules = load_rules("rdfs-jena")
+    >>> below = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>"
+    >>> known = close(rules, [("<urn:Cat>", below, "<urn:Animal>"), ("<urn:Oak>", below, "<urn:Tree>")])
+    >>> query = parse_query("ASK FROM STREAM <urn:s> [RANGE 1s] { ?x a <urn:Animal> }")
+    >>> found = specialise([(query, OneWindow(None))], rules, known)
+    >>> [rule.name for rule in found.rules.rules], known.statements(found.background)
+    (['rdfs9'], [('<urn:Cat>', '<http://www.w3.org/2000/01/rdf-schema#subClassOf>', '<urn:Animal>')])
+    """
+    cuts = Cuts(rules, background)
+    asked: dict[Need, None] = {}
+    goals: list[Goal] = []
+    for query, graphs in readers:
+        try:
+            found = narrowed(query, graphs, cuts)
+        except AsksForEverything as reason:
+            return Specialised(rules, None, everything_because=f"query {query.name}: {reason}")
+        asked |= dict.fromkeys(map(Need, found.shapes))
+        goals += found.goals
+    needs = backward.close(cuts, asked)
+    shapes = needs.by_key[None].widest() if asked else ()
+    if ANY in shapes:
+        why = "a pattern of three variables matches every statement, in a query or in a rule that it needs"
+        return Specialised(rules, None, everything_because=why)
+    kept = background.rows({*shapes, *needs.grounds})
+    assumed = cuts.assumed_by([*goals, *map(goal_of, needs.cuts)])
+    fates = [_fate(rule, heads, cuts, needs) for rule, heads in _with_heads(rules, cuts)]
+    left = tuple(rule for fate in fates for rule in fate.left)
+    reports = (
+        Report("patterns", f"what is asked for, and what it can rest on, is {some(shapes, 4)}"),
+        Report("rules", f"{_kept(fates)} of {len(fates)} are needed", tuple(map(str, fates))),
+        Report("background", f"{len(kept):,} of {len(background):,} statements are needed"),
+    )
+    return Specialised(replace(rules, rules=left, axioms=()), kept, shapes, assumed, None, reports)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fate:
+    """What became of a rule: what is left of it, and why so."""
+
+    rule: Rule
+    left: tuple[Rule, ...]
+    why: str
+
+    def __str__(self) -> str:
+        return f"{'+' if self.left else '-'} {self.rule.name}: {self.why}"
+
+
+def _kept(fates: Iterable[_Fate]) -> int:
+    return sum(bool(fate.left) for fate in fates)
+
+
+def _with_heads(rules: RuleSet, cuts: Cuts) -> Iterable[tuple[Rule, list[Head]]]:
+    every = iter(cuts.index.every)
+    return ((rule, [next(every) for _ in rule.conclusions]) for rule in rules.rules)
+
+
+def _fate(rule: Rule, heads: list[Head], cuts: Cuts, needs: Needs) -> _Fate:
+    needed = [head for head in heads if head in needs.heads]
+    if not needed:
+        return _Fate(rule, (), _why_not(heads, cuts, needs))
+    left = tuple(_specialised(rule, needed, cuts))
+    if len(needed) < len(heads):
+        return _Fate(rule, left, f"{len(needed)} of its {len(heads)} conclusions are needed")
+    if left and len(left[0].premises) < len(rule.premises):
+        return _Fate(rule, left, f"filled in from the background: {_count(len(left), 'rule')}")
+    return _Fate(rule, left, "needed")
+
+
+def _why_not(heads: list[Head], cuts: Cuts, needs: Needs) -> str:
+    """Why a rule does nothing for the streams."""
+    asked = needs.by_key[None].widest() if needs.by_key else ()
+    wanted = [head for head in heads if any(head.unify(shape) is not None for shape in asked)]
+    if not wanted:
+        return "what it concludes is not asked for"
+    if not any(cuts.live(head) for head in wanted):
+        return "all its premises are schema: it has done its work in the background"
+    return "the background has nothing that its schema premises match, for what is asked"
+
+
+def _specialised(rule: Rule, heads: list[Head], cuts: Cuts) -> Iterable[Rule]:
+    # Of several conclusions each may have cuts of its own: cut is what all have.
+    cut = set.intersection(*({each.at for each in cuts.inferred(head)} for head in heads))
+    premises = tuple(replace(p, cut=p.cut or at in cut) for at, p in enumerate(rule.premises))
+    smaller = replace(rule, premises=premises, conclusions=tuple(head.conclusion for head in heads))
+    return residual(smaller, cuts.known) or [smaller]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

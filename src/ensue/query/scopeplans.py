@@ -1,0 +1,53 @@
+"""What the queries over each scope need of rules and background."""
+
+from __future__ import annotations
+
+from ensue.maintain.contract import Maintainer
+from ensue.plan.asked import OneWindow
+from ensue.plan.lookout import schema_on_the_stream
+from ensue.plan.specialise import Reader, Specialised
+from ensue.query.background import Background
+from ensue.query.scopes import Scope
+from ensue.query.tree import ContinuousQuery
+
+
+class ScopePlans:
+    """Knows who reads which scope, and plans for them."""
+
+    def __init__(
+        self, background: Background, *, prune: bool, fixed_schema: bool, can_plan_anew: bool
+    ) -> None:
+        """`can_plan_anew`: a plan that assumes that no stream brings schema is replaced if one does."""
+        self._background = background
+        self._prune = prune
+        self._fixed_schema = fixed_schema
+        self._may_assume = fixed_schema or can_plan_anew
+        self._readers: dict[Scope, list[Reader]] = {}
+
+    def read(self, scope: Scope, query: ContinuousQuery, graph: str | None) -> None:
+        """A query reads a graph of its own (None: the default graph) from a scope."""
+        self._readers.setdefault(scope, []).append((query, OneWindow(graph)))
+
+    def forget_readers(self) -> None:
+        """Nobody reads anything any more, until somebody says so."""
+        self._readers.clear()
+
+    def find(self, scope: Scope) -> Specialised:
+        """What the queries over a scope need now."""
+        if not self._prune:
+            return self.whole()
+        found = self._background.specialised(self._readers.get(scope, ()), scope.graphs)
+        return self.whole() if found.assumed and not self._may_assume else found
+
+    def schema_came(self, stream: str, s: str, p: str, o: str) -> None:
+        """A stream brought what a plan has assumed away; raises InputError where that must not be."""
+        if self._fixed_schema:
+            raise schema_on_the_stream(stream, s, p, o)
+
+    def whole(self) -> Specialised:
+        """All rules and everything that was stated."""
+        return self._background.whole
+
+    def make(self, scope: Scope, plan: Specialised) -> Maintainer:
+        """A new maintainer for a plan, over the background."""
+        return self._background.maintainer(scope.graphs, plan)
