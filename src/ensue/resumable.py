@@ -122,7 +122,7 @@ class Resumable(Reasoner):
 
         Reasoners that give the same for `basis` then can adopt what each other has put away.
         """
-        settled = self._admission.settle(self._timeline.queries)
+        settled = self._admission.settle()
         found = [each for each in settled if each is not None]
         if len(found) == len(settled):
             self.terms.pin_all()  # Whoever adopts knows these by the same integers.

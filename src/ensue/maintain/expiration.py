@@ -56,6 +56,7 @@ class Expiration(KernelMaintainer):
 
     def retract(self, copies: Copies, *, every: bool = False) -> int:
         """Take back the newest copy (or `every` copy) of each statement; say how many went."""
+        self.spare(only_answers=False)
         self._flush()
         taken = self._take_back(copies, every=every)
         if taken and self._keep_all:
@@ -71,10 +72,30 @@ class Expiration(KernelMaintainer):
         self._engine.threshold = threshold
         self._flush()
         self._engine.expire()
+        if self._only_answers:
+            self._engine.begin_step()
+            return Change(Facts.of(()), Facts.of(()))
         return self._end_step()
 
     def closure(self, context: int, threshold: int | None = None) -> Facts:
         """What holds in a context (without what the background holds), fresher than `threshold`."""
+        self.spare(only_answers=False)
+        return self._held(context, threshold)
+
+    def held(self, context: int) -> Facts:
+        """What is there of a context now: all that holds, unless it is kept to what answers rest on."""
+        return self._held(context, None)
+
+    def spare(self, *, only_answers: bool) -> None:
+        """Keep to what the answers of watched patterns rest on, as long as nothing else is asked for.
+
+        Until it is, `advance` does not say what changed. What was left out is made up for from the log.
+        """
+        if only_answers != self._only_answers and not self._keep_all:
+            self._only_answers = only_answers
+            self._kernel = self._before = None
+
+    def _held(self, context: int, threshold: int | None) -> Facts:
         self._flush()
         lowest = self._log.threshold
         return self._engine.closure(context, lowest if threshold is None else max(threshold, lowest))

@@ -43,6 +43,8 @@ class Admission:
         """How far each stream has been admitted: in time, and in number."""
         self._readers: dict[Scope, dict[_Movement, tuple[str, StreamWindow, Bound]]] = {}
         """For each scope who reads it, and through which window; the longest of each movement."""
+        self._read_whole: set[Scope] = set()
+        """The scopes of which a query reads more than the solutions of patterns that are watched."""
         self._offsets: dict[str, list[tuple[Scope, Materialisation]]] = {}
         self._kept = _Kept({}, {}, {})
         self._plans = plans
@@ -54,8 +56,8 @@ class Admission:
         for name, bound in running.bounds.items():
             self._plans.read(bound.scope, running.query, name)
             source = self._materialisation(bound.scope)
-            source.readers_changed()
             self._reads(running, bound)
+            source.readers_changed(only_answers=bound.scope not in self._read_whole)
             source.watch(running.watched(name))
             missing |= {on: source.missing(on.stream) for on in streams if on.name == name}
         return [missing[on] for on in streams]
@@ -73,13 +75,14 @@ class Admission:
         for stream in self._sources.logs.keys() - logged:
             del self._sources.logs[stream]
         self._readers = {}
+        self._read_whole = set()
         self._plans.forget_readers()
         for running in queries:
             for name, bound in running.bounds.items():
                 self._plans.read(bound.scope, running.query, name)
                 self._reads(running, bound)
-        for source in self._sources.materialisations.values():
-            source.readers_changed()
+        for scope, source in self._sources.materialisations.items():
+            source.readers_changed(only_answers=scope not in self._read_whole)
         self._index()
 
     def admit(self, axis: Axis, stream: str, arrivals: Arrivals) -> None:
@@ -149,17 +152,11 @@ class Admission:
         for stream, log in self._sources.logs.items():
             log.start_again(before.get(stream, 0))
 
-    def settle(self, queries: Sequence[RunningQuery]) -> list[bytes | None]:
+    def settle(self) -> list[bytes | None]:
         """Let every scope settle, with no queries to come; None among them if one cannot be put away."""
         loose = [None] if self._sources.logs else []
-        more = {
-            bound.scope
-            for running in queries
-            if not running.reads_only_answers
-            for bound in running.bounds.values()
-        }
         sources = self._sources.materialisations.items()
-        return [*loose, *(source.settle(only_answers=scope not in more) for scope, source in sources)]
+        return [*loose, *(source.settle(only_answers=scope not in self._read_whole) for scope, source in sources)]
 
     def park(self, folder: Folder) -> dict[str, Any]:
         """Let what the scopes hold lie in a folder from now on; what there is to know besides."""
@@ -192,6 +189,8 @@ class Admission:
 
     def _reads(self, running: RunningQuery, bound: Bound) -> None:
         """A query reads a scope. Of those whose windows move together, the longest decides what to keep."""
+        if not running.reads_only_answers:
+            self._read_whole.add(bound.scope)
         on = running.query.streams[bound.position]
         grid, readers = on.spec.grid, self._readers.setdefault(bound.scope, {})
         key = (grid.origin, grid.step, bound.least is None)

@@ -42,6 +42,17 @@ class Watching(Protocol):
 
 
 @runtime_checkable
+class Sparing(Protocol):
+    """What a maintainer that can do with less than everything has besides the contract."""
+
+    def spare(self, *, only_answers: bool) -> None:
+        """Keep to what the solutions of watched patterns rest on, as long as nothing else is asked for."""
+
+    def held(self, context: int) -> Facts:
+        """What is there of a context now."""
+
+
+@runtime_checkable
 class Parking(Protocol):
     """What a maintainer that can be put away between steps has besides the contract."""
 
@@ -60,6 +71,10 @@ class Parking(Protocol):
 
 class Plans(Protocol):
     """What a scope's maintainers are made by."""
+
+    @property
+    def prunes(self) -> bool:
+        """Whether no more is to be done than is needed."""
 
     def find(self, scope: Scope) -> Specialised:
         """What the queries over a scope need now."""
@@ -93,6 +108,7 @@ class Materialisation:
         """What the maintainer was made for; None: look whether it does, before it is used again."""
         self._made: _Made | None = None
         self._schema_came = False
+        self._only_answers = False
         self._patterns: dict[tuple[Pattern, ...], None] = {}
         self._dictionary = dictionary
         self._missing = missing or {}
@@ -108,8 +124,9 @@ class Materialisation:
         if self._made is not None:
             self._made.watch(new)
 
-    def readers_changed(self) -> None:
-        """Other queries read it from now on: it may have to do more, or less."""
+    def readers_changed(self, *, only_answers: bool) -> None:
+        """Other queries read it from now on, or `only_answers`: it may have to do more, or less."""
+        self._only_answers = only_answers
         self._plan = None
 
     @property
@@ -128,6 +145,8 @@ class Materialisation:
             plan = self._plans.whole() if self._schema_came else self._plans.find(self.scope)
             if self._made is None or not self._made.plan.does_the_same(plan):
                 self._made = self._make(plan, self._made)
+            if self._made.sparing is not None:
+                self._made.sparing.spare(only_answers=self._only_answers and self._plans.prunes)
             self._plan = plan
         return self._made
 
@@ -237,7 +256,8 @@ class Materialisation:
     def derived(self) -> int:
         """How many of the facts held are not stated. Looks at all of them."""
         stated = {(s, p, o) for _, s, p, o, _, _ in self.maintainer.copies()}
-        facts = self.maintainer.closure(CONTEXT)
+        sparing = self._current.sparing
+        facts = sparing.held(CONTEXT) if sparing else self.maintainer.closure(CONTEXT)
         return sum((s, p, o) not in stated for _, s, p, o, _ in facts)
 
     def _see(self, facts: Facts) -> Columns:
@@ -252,6 +272,7 @@ class _Made:
     maintainer: Maintainer
     lookout: Lookout | None
     watching: Watching | None
+    sparing: Sparing | None
     parking: Parking | None
 
     @classmethod
@@ -262,6 +283,7 @@ class _Made:
             maintainer,
             Lookout(plan.assumed, Texts(dictionary), dictionary.pin) if plan.assumed else None,
             maintainer if isinstance(maintainer, Watching) else None,
+            maintainer if isinstance(maintainer, Sparing) else None,
             maintainer if isinstance(maintainer, Parking) else None,
         )
 

@@ -19,7 +19,7 @@ class ScopePlans:
     ) -> None:
         """`can_plan_anew`: a plan that assumes that no stream brings schema is replaced if one does."""
         self._background = background
-        self._prune = prune
+        self.prunes = prune
         self._fixed_schema = fixed_schema
         self._may_assume = fixed_schema or can_plan_anew
         self._readers: dict[Scope, list[Reader]] = {}
@@ -34,7 +34,7 @@ class ScopePlans:
 
     def find(self, scope: Scope) -> Specialised:
         """What the queries over a scope need now."""
-        if not self._prune:
+        if not self.prunes:
             return self.whole()
         found = self._background.specialised(self._readers.get(scope, ()), scope.graphs)
         return self.whole() if found.assumed and not self._may_assume else found
