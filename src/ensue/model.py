@@ -75,6 +75,15 @@ class Copies:
         self.graph.append(graph)
         self.stamp.append(stamp)
 
+    def extend(self, others: Copies) -> None:
+        """Add others at the end, by the column."""
+        self.context.extend(others.context)
+        self.s.extend(others.s)
+        self.p.extend(others.p)
+        self.o.extend(others.o)
+        self.graph.extend(others.graph)
+        self.stamp.extend(others.stamp)
+
     def __len__(self) -> int:
         return len(self.stamp)
 

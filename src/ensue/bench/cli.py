@@ -33,6 +33,7 @@ def add_bench(subparsers: SubParsers) -> None:
     _add_windows(names)
     _add_sharing(names)
     _add_pipeline(names)
+    _add_qsmat(names)
 
 
 def _add_isin(kinds: SubParsers) -> None:
@@ -211,6 +212,17 @@ def _add_pipeline(names: SubParsers) -> None:
     _add_common(parser, _pipeline)
 
 
+def _add_qsmat(names: SubParsers) -> None:
+    parser = names.add_parser("qsmat", help="a window read for one query, by who reasons (QSMat, 3.2)")
+    parser.add_argument("--types", type=_whole_numbers, metavar="A,B,...", help="sizes of the hierarchy")
+    parser.add_argument("--window", type=_positive, metavar="N", help="statements in the window")
+    parser.add_argument("--windows", type=_whole_numbers, metavar="A,B,...", help="the same where they grow")
+    parser.add_argument("--instances", type=_positive, metavar="N", help="queries drawn from the template")
+    parser.add_argument("--rounds", type=_positive, metavar="N", help="windows of each query that are timed")
+    parser.add_argument("--alternatives", type=_names, metavar="A,B,...")
+    _add_common(parser, _qsmat)
+
+
 def _add_common(parser: argparse.ArgumentParser, build: Callable[[argparse.Namespace], Experiment]) -> None:
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--json", metavar="FILE", help="the same figures as JSON")
@@ -277,6 +289,13 @@ def _pipeline(args: argparse.Namespace) -> Experiment:
     return pipeline.experiment(pipeline.Options(**_given(args, names)))
 
 
+def _qsmat(args: argparse.Namespace) -> Experiment:
+    from ensue.bench import qsmat
+
+    names = "types window windows instances rounds alternatives seed"
+    return qsmat.experiment(qsmat.Options(**_given(args, names)))
+
+
 def _given(args: argparse.Namespace, names: str) -> dict[str, Any]:
     """The options that were given: the rest keeps the default of the experiment itself."""
     return {name: getattr(args, name) for name in names.split() if getattr(args, name) is not None}
@@ -325,6 +344,10 @@ def _number(text: str) -> float:
 
 def _numbers(text: str) -> tuple[float, ...]:
     return tuple(_number(part) for part in text.split(","))
+
+
+def _whole_numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(_positive, text.split(",")))
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from ensue.rules.load import load_rules
 from ensue.windows.frontier import Disorder
 from ensue.windows.report import Report
 
-_SHOWN_STRATEGIES = [name for name in STRATEGIES if name != "expiration-keep-all"]
+_SHOWN_STRATEGIES = [name for name in STRATEGIES if not name.startswith("expiration-")]
 
 
 def add_job_options(parser: argparse.ArgumentParser) -> None:

@@ -17,6 +17,7 @@ STRATEGIES = {
     "dred": ("ensue.maintain.dred", "Dred"),
     "expiration": ("ensue.maintain.expiration", "Expiration"),
     "expiration-keep-all": ("ensue.maintain.expiration", "KeepAll"),
+    "expiration-no-table": ("ensue.maintain.expiration", "NoTable"),
     "rete": ("ensue.maintain.rete", "Rete"),
 }
 """Where each strategy lives. Loaded when asked for: `rete` must not pull in the kernel."""

@@ -37,10 +37,9 @@ class LoggedMaintainer:
         self._log.expire(snapshot.threshold)
 
     def _add_ground(self, copies: Copies) -> None:
-        for context, s, p, o, graph, stamp in copies:
-            if context != BACKGROUND:
-                raise UsageError("background is context 0", hint="stream copies go to `admit`")
-            self._ground.append(context, s, p, o, stamp, graph)
+        if copies.context.count(BACKGROUND) < len(copies):
+            raise UsageError("background is context 0", hint="stream copies go to `admit`")
+        self._ground.extend(copies)
 
     def _take_back(self, copies: Copies, *, every: bool) -> list[tuple[int, int, int, int, int]]:
         """Take the newest (or every) copy of each statement out of the log, and list them.

@@ -45,6 +45,7 @@ class Expiration(KernelMaintainer):
     stamped = True
     _keep_all = False
     _only_answers = False
+    _table = True
 
     def __init__(self, rules: RuleSet, dictionary: Dictionary, *, indexes: tuple[int, ...] = ()) -> None:
         """`indexes` are join indexes (masks of `kernel.layout`) to keep from the start.
@@ -163,6 +164,7 @@ class Expiration(KernelMaintainer):
             keep_all=self._keep_all,
             masks=self._indexes,
             only_answers=self._only_answers,
+            table=self._table,
         )
         kernel.threshold = self._log.threshold
         return kernel
@@ -183,3 +185,10 @@ class KeepAll(Expiration):
 
     name = "expiration-keep-all"
     _keep_all = True
+
+
+class NoTable(Expiration):
+    """Linear rules are joined with the background like all others, without a table. For comparison."""
+
+    name = "expiration-no-table"
+    _table = False

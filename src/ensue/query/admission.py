@@ -156,7 +156,10 @@ class Admission:
         """Let every scope settle, with no queries to come; None among them if one cannot be put away."""
         loose = [None] if self._sources.logs else []
         sources = self._sources.materialisations.items()
-        return [*loose, *(source.settle(only_answers=scope not in self._read_whole) for scope, source in sources)]
+        return [
+            *loose,
+            *(source.settle(only_answers=scope not in self._read_whole) for scope, source in sources),
+        ]
 
     def park(self, folder: Folder) -> dict[str, Any]:
         """Let what the scopes hold lie in a folder from now on; what there is to know besides."""

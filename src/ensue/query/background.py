@@ -107,8 +107,7 @@ class Background:
     def _copies(self, graphs: frozenset[str]) -> Copies:
         copies = Copies()
         for batch in (self._stated, *(self._graph(iri) for iri in sorted(graphs))):
-            for context, s, p, o, graph, stamp in batch:
-                copies.append(context, s, p, o, stamp, graph)
+            copies.extend(batch)
         return copies
 
     def _graph(self, iri: str) -> Copies:

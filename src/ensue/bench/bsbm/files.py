@@ -22,7 +22,6 @@ from ensue.terms import XSD
 STREAM = "http://www4.wiwiss.fu-berlin.de/bizer/bsbm/v01/offers"
 STREAMED = (Kind.PRODUCT, Kind.OFFER)
 
-
 _IS_TEXT = f"^^<{XSD}string>"
 
 
@@ -98,9 +97,12 @@ class _Split:
                 continue
             if len(self.features) < 2:
                 self.features = _two_features(resource)
-            for s, p, o in resource.statements():
-                # As streams are written here: a text is a text, and says no more.
-                yield s, p, o.removesuffix(_IS_TEXT)
+            yield from plain(resource)
+
+
+def plain(resource: Resource) -> Iterator[Statement]:
+    """The statements about a resource as streams are written here: a text is a text, and says no more."""
+    return ((s, p, o.removesuffix(_IS_TEXT)) for s, p, o in resource.statements())
 
 
 def _two_features(resource: Resource) -> list[str]:

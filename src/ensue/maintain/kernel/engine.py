@@ -80,13 +80,18 @@ class Kernel:
         panes: bool = True,
         masks: Iterable[int] = (),
         only_answers: bool = False,
+        table: bool = True,
     ) -> None:
-        """`only_answers`: nothing is ever read but the answers of watched patterns, and nothing retracted."""
+        """`only_answers`: nothing is ever read but the answers of watched patterns, and nothing retracted.
+
+        `table`: linear rules are closed into the epsilon table.
+        """
         program = without_echoes(program)
         self._program: Program = program
         self._dictionary = dictionary
         self._watched = Watched(program, dictionary)
         self._keep_all = keep_all
+        self._with_table = table
         self._removed_by_doubt = False
         self._needed: Needed | None = None
         self._kinds = bytearray()
@@ -110,7 +115,7 @@ class Kernel:
         self.put(axioms)
         self.put(background)
         ground = self._background()
-        epsilon = make_epsilon(program, planned, ground, set())
+        epsilon = self._linear(set())
         if only_answers:
             self._needed = needed(program, planned, epsilon.plans)
         if self._needed is not None:
@@ -366,9 +371,15 @@ class Kernel:
     def _fill_table(self, store: Store) -> Store:
         """Make the epsilon table, of the rules that nothing outside the background has spoilt yet."""
         self._active.look(store)
-        epsilon = make_epsilon(self._program, self._planned, self._background(), self._active.matched)
+        epsilon = self._linear(self._active.matched)
         self._active.done = epsilon.plans
         return install(store, epsilon, self._make_table(epsilon))
+
+    def _linear(self, matched: set[int]) -> Epsilon:
+        """The linear rules, but for those of which the stream has matched an alpha."""
+        if not self._with_table:
+            return Epsilon()
+        return make_epsilon(self._program, self._planned, self._background(), matched)
 
     def _make_table(self, epsilon: Epsilon) -> Table:
         kinds, background = bytes(self._dictionary.kinds), self._background()

@@ -1,0 +1,120 @@
+"""The alternatives of `ensue bench qsmat`: reasoners that are asked the same, one window after the other."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+from ensue.bench.bsbm.files import STREAM
+from ensue.bench.driver import NO_RULES, Answers, answers_of, check_answers
+from ensue.bench.qsmat_market import WINDOW_MS, Instance, Windows
+from ensue.files import Timed
+from ensue.reasoner import Reasoner
+
+REGIME = "rdfs-jena"
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A strategy, and whether it does what the query needs or everything."""
+
+    strategy: str
+    prune: bool = True
+    rules: bool = True
+
+
+ALTERNATIVES: Mapping[str, Alternative] = {
+    "full": Alternative("expiration-no-table", prune=False),
+    "pruned": Alternative("expiration-no-table"),
+    "epsilon": Alternative("expiration", prune=False),
+    "epsilon pruned": Alternative("expiration"),
+    "rewritten": Alternative("rewrite"),
+    "rewritten as a union": Alternative("rewrite-union"),
+    "hybrid": Alternative("hybrid"),
+    "auto": Alternative("auto"),
+    "raw window": Alternative("expiration", rules=False),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One window: seconds in all, and of these what it took to give its terms numbers."""
+
+    seconds: float
+    indexing: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A query through some windows."""
+
+    steps: Sequence[Step]
+    rules: int
+    """How many of them were left."""
+    derivations: float
+    """In a window."""
+
+
+class Lane:
+    """A reasoner that is asked one query after the other."""
+
+    def __init__(self, windows: Windows, how: Alternative) -> None:
+        rules = REGIME if how.rules else NO_RULES
+        self._reasoner = Reasoner(rules, windows.knowledge, how.strategy, prune=how.prune)
+        self._query: str | None = None
+        self._steps: list[Step] = []
+
+    def ask(self, text: str) -> None:
+        """Go on with another query."""
+        if self._query is not None:
+            self._reasoner.remove(self._query)
+        self._query = self._reasoner.register(text).name
+        self._steps = []
+
+    def step(self, number: int, batch: Sequence[Timed]) -> Answers:
+        """Feed a window, and let it close."""
+        gc.collect()
+        begin = perf_counter()
+        self._reasoner.feed(STREAM, batch)
+        fed = perf_counter()
+        results = list(self._reasoner.advance(to=number * WINDOW_MS))
+        self._steps.append(Step(perf_counter() - begin, fed - begin))
+        return answers_of(results)
+
+    def derivations(self) -> int:
+        """How many there have been, since the plan was made."""
+        return self._reasoner.held()["derivations"]
+
+    def ran(self, derivations: float) -> Ran:
+        """The windows so far, but for the first, which is to warm up."""
+        [scope] = self._reasoner.plan()["scopes"]
+        return Ran(tuple(self._steps[1:]), len(scope["rules"]), derivations)
+
+
+def interleaved(
+    lanes: Mapping[str, Lane], windows: Windows, asked: Sequence[Instance], rounds: int, reference: str
+) -> dict[str, list[Ran]]:
+    """Each query through all lanes in turn, window by window; all must answer as the reference does."""
+    found: dict[str, list[Ran]] = {name: [] for name in lanes}
+    number = 0
+    for instance in asked:
+        for lane in lanes.values():
+            lane.ask(instance.text)
+        before: dict[str, int] = {}
+        for k in range(rounds + 1):
+            number += 1
+            batch = windows.batch(number)
+            answers = {name: lane.step(number, batch) for name, lane in lanes.items()}
+            check_answers({reference: answers[reference], **_comparable(answers)})
+            if k == 0:
+                before = {name: lane.derivations() for name, lane in lanes.items()}
+        for name, lane in lanes.items():
+            found[name].append(lane.ran((lane.derivations() - before[name]) / rounds))
+    return found
+
+
+def _comparable(answers: Mapping[str, Answers]) -> dict[str, Answers]:
+    """The answers of those that take everything into account that is implied."""
+    return {name: rows for name, rows in answers.items() if ALTERNATIVES[name].rules}
