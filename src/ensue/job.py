@@ -86,6 +86,7 @@ class Settings:
     until: bool = False
     prune: bool = True
     fixed_schema: bool = False
+    check: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,7 @@ class Job:
             until=settings.until,
             prune=settings.prune,
             fixed_schema=settings.fixed_schema,
+            check=settings.check,
         )
         for query in self.parsed():
             made.register(query, accepts=accepts.get(query.name))

@@ -25,6 +25,7 @@ from ensue.query.admission import Admission
 from ensue.query.algebra import uses_timestamps
 from ensue.query.arrivals import Arrivals
 from ensue.query.background import Background
+from ensue.query.check import Check
 from ensue.query.choose import choose_evaluator
 from ensue.query.intake import Act, Intake, Statement
 from ensue.query.language import parse_query
@@ -89,6 +90,7 @@ class Reasoner:
         clock: Clock | None = None,
         prune: bool = True,
         fixed_schema: bool = False,
+        check: int | None = None,
     ) -> None:
         """`background` is in files; `graphs` says which file the IRI of a FROM is, `allow` from where else
         FROM may read files. Or `background` says all of that itself.
@@ -98,7 +100,8 @@ class Reasoner:
         when each answer will leave if nothing more arrives, where that can be told. `clock` says what
         time it is, in ms: for streams that may be idle, and for statements without a time. `prune`:
         derive what the queries need, and no more; the answers are the same. `fixed_schema`: streams
-        bring no schema, and one that does is an error; otherwise all is derived from then on.
+        bring no schema, and one that does is an error; otherwise all is derived from then on. `check`:
+        hold every so manieth evaluation of a query against one from scratch; CheckError if they differ.
         """
         self.dictionary = self._make_dictionary()
         self.strategy = "expiration" if strategy == "auto" else strategy
@@ -109,6 +112,7 @@ class Reasoner:
         self._background = Background(rule_set(rules), self.dictionary, background, self.strategy)
         self._t0, self._bounds, self._report = t0, bounds, report or Report()
         self._until = until
+        self._check = None if check is None else Check(check)
         self._intake = Intake(disorder, max_pending, clock)
         self._sources = Sources(self.dictionary, self._background)
         self._admission = Admission(
@@ -187,7 +191,9 @@ class Reasoner:
         scopes = find_scopes(query, alone=not stamped, timestamps=uses_timestamps(query))
         named = {iri: self._background.named(iri) for iri in query.named_graphs}
         until = self._until and stamped
-        return RunningQuery(query, scopes, choice, named, self._sources, until=until, accepts=accepts)
+        return RunningQuery(
+            query, scopes, choice, named, self._sources, until=until, accepts=accepts, check=self._check
+        )
 
     def _follow(self, stream: str) -> list[WindowSpec]:
         if stream not in self._streams:

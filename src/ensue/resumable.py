@@ -120,8 +120,11 @@ class Resumable(Reasoner):
     def settle(self) -> None:
         """All queries are registered, and nothing has come: keep no log of copies from now on.
 
-        Reasoners that give the same for `basis` then can adopt what each other has put away.
+        Reasoners that give the same for `basis` then can adopt what each other has put away. Where
+        answers are checked, the log is what they are checked by.
         """
+        if self._check is not None:
+            return
         settled = self._admission.settle()
         found = [each for each in settled if each is not None]
         if len(found) == len(settled):

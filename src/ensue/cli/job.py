@@ -39,6 +39,7 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     add("--until", action="store_true", help="say when each answer will leave if nothing more arrives")
     add("--fixed-schema", action="store_true", help="no stream brings schema: stop if one does")
     add("--no-prune", action="store_true", help="derive everything, whether or not a query needs it")
+    add("--check", metavar="N", type=int, help="compare every Nth window with one closed from scratch")
     add("-q", "--quiet", action="store_true", help="no progress and counts")
 
 
@@ -55,6 +56,7 @@ def job_of(args: argparse.Namespace) -> Job:
         until=args.until,
         prune=not args.no_prune,
         fixed_schema=args.fixed_schema,
+        check=args.check,
     )
     graphs = Graphs(pairs(args.graph, "--graph"), args.allow)
     return Job.of(queries, load_rules(*args.rules), InFiles(tuple(args.background), graphs), settings)

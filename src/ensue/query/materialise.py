@@ -155,14 +155,15 @@ class Materialisation:
         made = _Made.of(plan, self._plans.make(self.scope, plan), self._dictionary)
         made.watch(self._patterns)
         if before is not None:
-            copies = Copies()
-            for context, s, p, o, graph, stamp in before.maintainer.copies():
-                copies.append(context, s, p, o, stamp, graph)
-            made.maintainer.admit(copies)
+            made.maintainer.admit(_copies(before.maintainer, NEVER))
             self._still = None
         if self.threshold > NEVER:
             made.maintainer.advance(self.threshold)
         return made
+
+    def copies(self, threshold: int) -> Copies:
+        """The copies with a stamp above a threshold, as of now."""
+        return _copies(self.maintainer, threshold)
 
     def missing(self, stream: str) -> int:
         """The time (or number) of a stream at or below which some of it may be gone, or was never here."""
@@ -291,6 +292,14 @@ class _Made:
         if self.watching is not None:
             for each in patterns:
                 self.watching.watch(each)
+
+
+def _copies(maintainer: Maintainer, threshold: int) -> Copies:
+    found = Copies()
+    for context, s, p, o, graph, stamp in maintainer.copies():
+        if stamp > threshold:
+            found.append(context, s, p, o, stamp, graph)
+    return found
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from ensue.model import FOREVER, Copies
 from ensue.query.answers import Answers
 from ensue.query.arrivals import Arrival
 from ensue.query.background import Background
+from ensue.query.check import Check
 from ensue.query.choose import Choice
 from ensue.query.compiled.evaluator import CompiledEvaluator
 from ensue.query.compiled.plan import Plan
@@ -28,6 +29,8 @@ from ensue.windows.spec import CountWindow, Spec, Window, shown
 
 Accepts = tuple[str, Callable[[str], bool]]
 """A variable, and which of its values, as text, are wanted."""
+
+_Reads = Callable[["str | None", "Bound | Loose | None", Evaluation], Graph]
 
 
 @dataclass
@@ -64,10 +67,12 @@ class RunningQuery:
         *,
         until: bool = False,
         accepts: Accepts | None = None,
+        check: Check | None = None,
     ) -> None:
         """`named` are the graphs of FROM NAMED; `until`: say when answers will leave.
 
         `accepts`: give only answers that have such a value for a variable; others are somebody else's.
+        `check`: hold answers against those over windows that are closed from scratch.
         """
         self.query = query
         self.scopes = scopes
@@ -81,6 +86,9 @@ class RunningQuery:
         self._named = named
         self._sources = sources
         self._tells_until = until
+        self._check = check
+        self._from_scratch: dict[str | None, Graph] = {}
+        """What was read last and will be checked later, closed from scratch while that can be done."""
         self._in_step = _is_in_step(query)
         self._group = self._find_group()
         self._seen: dict[str | None, _Seen] = {}
@@ -96,7 +104,10 @@ class RunningQuery:
         for name, bound in self.bounds.items():
             if bound.position == read.position:
                 source = self._sources.materialisations[bound.scope]
-                self._seen[name] = _Seen(read.window, source.read(bound.threshold(read.window)))
+                threshold = bound.threshold(read.window)
+                self._seen[name] = _Seen(read.window, source.read(threshold))
+                if self._check is not None and not self._in_step:
+                    self._from_scratch[name] = self._closed(source.copies(threshold), bound.scope.graphs)
         on = self.query.streams[read.position]
         if on in self.loose:
             self._contents[read.position] = (read.window, self._sources.logs[on.stream].within(read.window))
@@ -119,14 +130,21 @@ class RunningQuery:
     def ask(self, evaluation: Evaluation) -> Answers:
         """All answers of an evaluation."""
         with self._sources.stages.of("evaluate"):
-            answers = self.choice.evaluator.evaluate(self._dataset(evaluation))
-            return answers if self._accepts is None else answers.where(*self._accepts)
+            return self._accepted(self._dataset(evaluation, self._graph))
+
+    def _accepted(self, dataset: Dataset) -> Answers:
+        answers = self.choice.evaluator.evaluate(dataset)
+        return answers if self._accepts is None else answers.where(*self._accepts)
 
     def evaluate(self, evaluation: Evaluation, known: Answers | None = None) -> Result:
         """The answers that are due; `known` are all answers, if they have been found already."""
         self.evaluations += 1
-        answers = self.emitter.emit(self.ask(evaluation) if known is None else known)
+        every = self.ask(evaluation) if known is None else known
         window = self._shown(evaluation)
+        if self._check is not None and self._check.is_due(self.evaluations):
+            wanted = self._accepted(self._dataset(evaluation, self._scratch))
+            self._check.compare(self.query, f"({window.open}, {window.close}]", every, wanted)
+        answers = self.emitter.emit(every)
         return Result(
             self.name, window.open, window.close, answers, self._until(answers), exact=evaluation.exact
         )
@@ -172,6 +190,7 @@ class RunningQuery:
         arrivals = [arrival for _, content in self._contents.values() for arrival in content]
         graphs = [seen.graph.live for seen in self._seen.values() if isinstance(seen.graph, PlainGraph)]
         graphs += [graph.still for graph in self._named.values()]
+        graphs += [facts for graph in self._from_scratch.values() for facts in (graph.live, graph.still)]
         columns = [column.tolist() for facts in graphs for column in (facts.s, facts.p, facts.o)]
         return [*columns, [term for arrival in arrivals for term in arrival[1:]]]
 
@@ -203,11 +222,11 @@ class RunningQuery:
         matched = (each for each in evaluator.patterns if each.graph == graph or _is_variable(each.graph))
         return [each.patterns for each in matched if graph is not None or not _is_variable(each.graph)]
 
-    def _dataset(self, evaluation: Evaluation) -> Dataset:
+    def _dataset(self, evaluation: Evaluation, read: _Reads) -> Dataset:
         named = dict(self._named)
         for name, part in self.scopes.named.items():
-            named[name] = self._graph(name, part, evaluation)
-        default = self._graph(None, self.scopes.default, evaluation)
+            named[name] = read(name, part, evaluation)
+        default = read(None, self.scopes.default, evaluation)
         return Dataset(self._sources.dictionary, default, named, frozenset(self.scopes.named))
 
     def _graph(self, name: str | None, part: Bound | Loose | None, evaluation: Evaluation) -> Graph:
@@ -221,6 +240,16 @@ class RunningQuery:
             return PlainGraph(self._sources.materialisations[part.scope].still)
         return seen.graph
 
+    def _scratch(self, name: str | None, part: Bound | Loose | None, evaluation: Evaluation) -> Graph:
+        """The same, closed from scratch."""
+        graph, seen = self._graph(name, part, evaluation), self._seen.get(name)
+        if seen is None or graph is not seen.graph or not isinstance(part, Bound):
+            return graph
+        if name in self._from_scratch:
+            return self._from_scratch[name]
+        copies = self._sources.materialisations[part.scope].copies(part.threshold(seen.window))
+        return self._closed(copies, part.scope.graphs)
+
     def _background(self) -> Columns:
         return self._sources.background.closed(frozenset(self.query.default_graphs))
 
@@ -229,8 +258,11 @@ class RunningQuery:
         for position in part.positions:
             for time, s, p, o, graph in self._content(position, evaluation.windows[position]):
                 copies.append(CONTEXT, s, p, o, time, graph)
+        return self._closed(copies, part.graphs)
+
+    def _closed(self, copies: Copies, graphs: frozenset[str]) -> Graph:
         background = self._sources.background
-        return PlainGraph(background.closed(part.graphs), background.close(copies, part.graphs))
+        return PlainGraph(background.closed(graphs), background.close(copies, graphs))
 
     def _content(self, position: int, window: Window) -> list[Arrival]:
         on = self.query.streams[position]

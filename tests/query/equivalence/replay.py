@@ -57,6 +57,7 @@ class Engine:
         kind: type[Reasoner] = Reasoner,
         *,
         prune: bool = True,
+        check: int | None = None,
     ) -> None:
         self.case = case
         self.results: list[Result] = []
@@ -75,6 +76,7 @@ class Engine:
             t0=case.t0,
             bounds=case.bounds,
             prune=prune,
+            check=check,
         )
 
     def run(self) -> list[Result]:
@@ -97,9 +99,9 @@ def _file(path: Path, statements: tuple[Statement, ...]) -> Path:
     return path
 
 
-def run(case: Case, strategy: str, evaluator: str, *, prune: bool = True) -> Engine:
+def run(case: Case, strategy: str, evaluator: str, *, prune: bool = True, check: int | None = None) -> Engine:
     """An engine that has gone through a case."""
-    engine = Engine(case, strategy, evaluator, Path(_folder().name), prune=prune)
+    engine = Engine(case, strategy, evaluator, Path(_folder().name), prune=prune, check=check)
     engine.run()
     return engine
 
