@@ -16,7 +16,7 @@ from itertools import chain
 
 from ensue.plan.cuts import Cut, Cuts
 from ensue.plan.heads import Head
-from ensue.plan.shapes import ANY, Shape, Shapes, shape_of
+from ensue.plan.shapes import ANY, Shape, Shapes, shape_of, show
 from ensue.rules.tree import Var
 
 
@@ -41,10 +41,21 @@ class Needs:
     cuts: set[Cut] = field(default_factory=set)
     grounds: set[Shape] = field(default_factory=set)
     """What the cut premises of these rules match in the background, or are given to match."""
+    askers: dict[Need, tuple[Head, Need]] = field(default_factory=dict)
+    """For each need that a rule has: the rule, and what it would conclude for whom."""
 
     def add(self, need: Need) -> bool:
         """Take in a need; False if a wider one is there."""
         return self.by_key.setdefault(need.key, Shapes()).add(need.shape)
+
+    def chain(self, need: Need) -> list[str]:
+        """Why a need is there: rule by rule, up to a query."""
+        steps = []
+        while need in self.askers:
+            head, wanted = self.askers[need]
+            steps.append(f"rule '{head.rule}' can make {show(wanted.shape)} of {show(need.shape)}")
+            need = wanted
+        return [*steps, f"a query asks for {show(need.shape)}"]
 
     def covers(self, need: Need) -> bool:
         """Whether a need as wide is there."""
@@ -58,6 +69,7 @@ def close(cuts: Cuts, needs: Iterable[Need]) -> Needs:
     """
     found = Needs()
     waiting = list(needs)
+    asked = set(waiting)
     while waiting:
         need = waiting.pop()
         if not found.add(need):
@@ -65,7 +77,12 @@ def close(cuts: Cuts, needs: Iterable[Need]) -> Needs:
         if need == Need(ANY):
             break
         for head in cuts.index.concluding(need.shape):
-            waiting.extend(_behind(head, need, cuts, found))
+            behind = _behind(head, need, cuts, found)
+            for each in behind:
+                # Only what was not there before, so that no chain leads back to itself.
+                if each not in asked and not found.covers(each):
+                    found.askers.setdefault(each, (head, need))
+            waiting.extend(behind)
     return found
 
 

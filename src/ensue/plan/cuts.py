@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
+from ensue.plan.groundings import Groundings
 from ensue.plan.heads import Binding, Head, HeadIndex, heads, repeats
 from ensue.plan.known import Closed, Known
 from ensue.plan.schema import Schema
@@ -60,6 +62,7 @@ class Cuts:
         wanted = [shape_of(cut.head.premises[cut.at].pattern) for cut in self._cuts]
         wanted += [shape_of(p.pattern) for head in self.index.every for p in head.premises if p.cut]
         self.known = Known(background, wanted)
+        self._groundings: dict[tuple[Head, tuple[int, ...]], Groundings] = {}
         self._premises = {head: self._sorted(head) for head in self.index.every}
         self._keep_those_that_hold()
 
@@ -90,10 +93,10 @@ class Cuts:
     def grounded(self, head: Head, binding: Binding) -> Iterator[Binding]:
         """All ways to match the cut premises of a rule, but for those in which it repeats a live one."""
         premises = self._premises[head]
-        for bound in self.known.ground(premises.cut, binding):
-            conclusion = _filled(head.conclusion, bound)
-            if all(_filled(head.premises[at].pattern, bound) != conclusion for at in premises.live):
-                yield bound
+        key = head, premises.live
+        if key not in self._groundings:
+            self._groundings[key] = Groundings(self.known, premises.cut, partial(_says_more, head, premises))
+        return iter(self._groundings[key].matching(binding))
 
     def assumed(self, goals: Iterable[Goal]) -> Shapes | None:
         """What no stream may bring so that nothing outside the background meets the goals.
@@ -133,6 +136,11 @@ class Cuts:
                 for bound in self.grounded(head, binding):
                     for at in live:
                         yield Goal(shape_of(head.premises[at].pattern, bound), Cut(head, at))
+
+
+def _says_more(head: Head, premises: _Premises, bound: Binding) -> bool:
+    conclusion = _filled(head.conclusion, bound)
+    return all(_filled(head.premises[at].pattern, bound) != conclusion for at in premises.live)
 
 
 def _filled(pattern: Pattern, binding: Binding) -> list[Node]:

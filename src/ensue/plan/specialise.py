@@ -23,7 +23,7 @@ from ensue.plan.heads import Head
 from ensue.plan.known import Closed, Rows
 from ensue.plan.narrow import narrowed
 from ensue.plan.report import Report
-from ensue.plan.shapes import ANY, Shape, some
+from ensue.plan.shapes import ANY, Shape, overlap, shape_of, some
 from ensue.query.tree import ContinuousQuery
 from ensue.rules.tree import Rule, RuleSet
 
@@ -84,11 +84,11 @@ def specialise(readers: Iterable[Reader], rules: RuleSet, background: Closed) ->
     needs = backward.close(cuts, asked)
     shapes = needs.by_key[None].widest() if asked else ()
     if ANY in shapes:
-        why = "a pattern of three variables matches every statement, in a query or in a rule that it needs"
+        why = f"any statement can matter: {', and '.join(needs.chain(Need(ANY)))}"
         return Specialised(rules, None, everything_because=why)
     kept = background.rows({*shapes, *needs.grounds})
     assumed = cuts.assumed_by([*goals, *map(goal_of, needs.cuts)])
-    fates = [_fate(rule, heads, cuts, needs) for rule, heads in _with_heads(rules, cuts)]
+    fates = [_fate(rule, heads, cuts, needs, shapes) for rule, heads in _with_heads(rules, cuts)]
     left = tuple(rule for fate in fates for rule in fate.left)
     reports = (
         Report("patterns", f"what is asked for, and what it can rest on, is {some(shapes, 4)}"),
@@ -119,11 +119,11 @@ def _with_heads(rules: RuleSet, cuts: Cuts) -> Iterable[tuple[Rule, list[Head]]]
     return ((rule, [next(every) for _ in rule.conclusions]) for rule in rules.rules)
 
 
-def _fate(rule: Rule, heads: list[Head], cuts: Cuts, needs: Needs) -> _Fate:
+def _fate(rule: Rule, heads: list[Head], cuts: Cuts, needs: Needs, asked: tuple[Shape, ...]) -> _Fate:
     needed = [head for head in heads if head in needs.heads]
     if not needed:
-        return _Fate(rule, (), _why_not(heads, cuts, needs))
-    left = tuple(_specialised(rule, needed, cuts))
+        return _Fate(rule, (), _why_not(heads, cuts, asked))
+    left = tuple(each for each in _specialised(rule, needed, cuts) if _is_asked_for(each, asked))
     if len(needed) < len(heads):
         return _Fate(rule, left, f"{len(needed)} of its {len(heads)} conclusions are needed")
     if left and len(left[0].premises) < len(rule.premises):
@@ -131,9 +131,13 @@ def _fate(rule: Rule, heads: list[Head], cuts: Cuts, needs: Needs) -> _Fate:
     return _Fate(rule, left, "needed")
 
 
-def _why_not(heads: list[Head], cuts: Cuts, needs: Needs) -> str:
+def _is_asked_for(rule: Rule, asked: tuple[Shape, ...]) -> bool:
+    """Whether a rule that was filled in can conclude something that is needed."""
+    return any(overlap(shape_of(each), shape) for each in rule.conclusions for shape in asked)
+
+
+def _why_not(heads: list[Head], cuts: Cuts, asked: tuple[Shape, ...]) -> str:
     """Why a rule does nothing for the streams."""
-    asked = needs.by_key[None].widest() if needs.by_key else ()
     wanted = [head for head in heads if any(head.unify(shape) is not None for shape in asked)]
     if not wanted:
         return "what it concludes is not asked for"
