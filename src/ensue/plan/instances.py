@@ -130,7 +130,7 @@ class Instances:
 
     def _chain(self, chain: Chain, way: _Way, properties: tuple[str, ...]) -> Iterator[_Way]:
         if not properties:
-            yield from way.being(chain.start, chain.end)
+            yield from way.being(chain.end, chain.start)
             return
         at = self.rule.lists.index(chain)
         between = [Var(f"chain{at}.{number}") for number in range(1, len(properties))]

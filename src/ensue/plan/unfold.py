@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ensue.dictionary import Dictionary
 from ensue.plan.instances import Instances
 from ensue.plan.known import Closed, Known, Statement, close
 from ensue.plan.rdflists import SHAPES, Lists
@@ -52,7 +53,8 @@ def refused_by(rules: RuleSet) -> tuple[Shape, ...]:
 def unfold(rules: RuleSet, closed: Callable[[RuleSet], Closed]) -> Unfolded:
     """The rules over what follows from them, where `closed` says what follows from plain rules.
 
-    The last that is closed is closed under the rules that are given back.
+    That is to be in the numbers of one dictionary, in which the rules that are given back hold, too: they may
+    name nodes that rules made. The last that is closed is closed under them.
 
     >>> from ensue.plan.rdflists import FIRST, NIL, REST
     >>> from ensue.rules.load import parse_rules
@@ -83,10 +85,12 @@ def unfold(rules: RuleSet, closed: Callable[[RuleSet], Closed]) -> Unfolded:
 def unfold_and_close(rules: RuleSet, statements: Sequence[Statement]) -> tuple[RuleSet, Closed]:
     """The rules as plain ones over some statements, and these with all that follows from them."""
     background = Closed.of([]) if has_lists(rules) else close(rules, statements)
+    # One for all rounds: a node that a rule made is another one by the same name elsewhere.
+    dictionary = Dictionary()
 
     def closed(plain: RuleSet) -> Closed:
         nonlocal background
-        background = close(plain, statements)
+        background = close(plain, statements, dictionary)
         return background
 
     return unfold(rules, closed).rules, background
@@ -129,11 +133,16 @@ def _is_ground(premise: Premise) -> bool:
     return not premise.pattern.variables()
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def _report(rules: RuleSet, unfolded: RuleSet, unread: Iterable[str]) -> Report:
     listing = [rule for rule in rules.rules if rule.lists]
     plain = len(unfolded.rules) - (len(rules.rules) - len(listing))
     stated = len(unfolded.axioms) - len(rules.axioms)
-    line = f"{len(listing)} rules over lists became {plain} plain rules and {stated} statements"
+    became = f"{_count(plain, 'plain rule')} and {_count(stated, 'statement')}"
+    line = f"{_count(len(listing), 'rule')} over lists became {became}"
     names = Counter(rule.name for rule in unfolded.rules)
     counts = tuple(f"{rule.name}: {names[rule.name]}" for rule in listing)
     return Report("lists", line, (*counts, *unread))

@@ -178,7 +178,8 @@ class _Parser:
         if called.text == "each":
             return self.each(called)
         args = self.arguments()
-        self.check_arity(called, args, 2 if called.text == "member" else 3)
+        arity, rest = (2, "?member") if called.text == "member" else (3, "?x, ?y")
+        self.check_arity(called, args, arity, f"it is written {called.text}(?list, {rest})")
         if called.text == "member":
             return Member(*args)
         return Pair(*args) if called.text == "pair" else Chain(*args)
@@ -284,7 +285,7 @@ class _Parser:
             raise self.source.error(f"{called.text} takes variables here", called)
         return found
 
-    def check_arity(self, called: Token, args: list[Node], arity: int) -> None:
+    def check_arity(self, called: Token, args: list[Node], arity: int, hint: str | None = None) -> None:
         if len(args) != arity:
             takes = f"{called.text} takes {arity} argument{'s' if arity > 1 else ''}"
-            raise self.source.error(f"{takes}, not {len(args)}", called)
+            raise self.source.error(f"{takes}, not {len(args)}", called, hint)
