@@ -131,6 +131,14 @@ def test_unfolding_and_closing_take_turns():
     ]
 
 
+def test_rules_that_may_make_lists_of_a_stream_are_named():
+    others = (
+        "[eq: (?a owl:sameAs ?b), (?a ?p ?o) -> (?b ?p ?o)] [cut: cut(?a <urn:p> ?b) -> (?a rdf:first ?b)]"
+    )
+    found = unfolded(INT + others + "[no: (?a <urn:p> ?b) -> (?b <urn:p> ?a)]", BACKGROUND)
+    assert "not noticed: lists that rules make of what a stream brings (by eq)" in found.report.details
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [

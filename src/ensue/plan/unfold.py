@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ensue.dictionary import Dictionary
+from ensue.plan.heads import heads
 from ensue.plan.instances import Instances
 from ensue.plan.known import Closed, Known, Statement, close
 from ensue.plan.rdflists import SHAPES, Lists
@@ -79,7 +80,9 @@ def unfold(rules: RuleSet, closed: Callable[[RuleSet], Closed]) -> Unfolded:
             unread |= instances.unread
         before, now = now, _together(rules, _without_what_holds(made, background))
         if now == before:
-            return Unfolded(now, refused_by(rules), _report(rules, now, unread))
+            refused = refused_by(rules)
+            details = (*_counts(rules, now), *_makers(now, refused), *unread)
+            return Unfolded(now, refused, Report("lists", _line(rules, now), details))
 
 
 def unfold_and_close(rules: RuleSet, statements: Sequence[Statement]) -> tuple[RuleSet, Closed]:
@@ -133,16 +136,30 @@ def _is_ground(premise: Premise) -> bool:
     return not premise.pattern.variables()
 
 
+def _line(rules: RuleSet, unfolded: RuleSet) -> str:
+    listing = sum(bool(rule.lists) for rule in rules.rules)
+    plain = len(unfolded.rules) - (len(rules.rules) - listing)
+    stated = len(unfolded.axioms) - len(rules.axioms)
+    became = f"{_count(plain, 'plain rule')} and {_count(stated, 'statement')}"
+    return f"{_count(listing, 'rule')} over lists became {became}"
+
+
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _report(rules: RuleSet, unfolded: RuleSet, unread: Iterable[str]) -> Report:
-    listing = [rule for rule in rules.rules if rule.lists]
-    plain = len(unfolded.rules) - (len(rules.rules) - len(listing))
-    stated = len(unfolded.axioms) - len(rules.axioms)
-    became = f"{_count(plain, 'plain rule')} and {_count(stated, 'statement')}"
-    line = f"{_count(len(listing), 'rule')} over lists became {became}"
+def _counts(rules: RuleSet, unfolded: RuleSet) -> list[str]:
     names = Counter(rule.name for rule in unfolded.rules)
-    counts = tuple(f"{rule.name}: {names[rule.name]}" for rule in listing)
-    return Report("lists", line, (*counts, *unread))
+    return [f"{rule.name}: {names[rule.name]}" for rule in rules.rules if rule.lists]
+
+
+def _makers(unfolded: RuleSet, refused: Iterable[Shape]) -> list[str]:
+    """The rules that could make of a stream what it may not bring: that is not noticed, so it is said."""
+    found = [
+        head.rule
+        for head in heads(unfolded.rules)
+        if not all(premise.cut for premise in head.premises)
+        and any(head.unify(shape) is not None for shape in refused)
+    ]
+    names = ", ".join(dict.fromkeys(found))
+    return [f"not noticed: lists that rules make of what a stream brings (by {names})"] if names else []
