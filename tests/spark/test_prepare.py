@@ -12,14 +12,14 @@ from ensue.errors import InputError
 from ensue.job import Job, Settings
 from ensue.knowledge import Sent
 from ensue.query.language import parse_query
-from ensue.rules.load import load_rules
+from ensue.rules.load import load_rules, parse_rules
 from ensue.rules.tree import RuleSet
 from ensue.spark.blocks import Block
 from ensue.spark.pieces import BLOCK, DEAD, END
 from ensue.spark.plan import plan_of
 from ensue.spark.prepare import Prepare, sorter
 from ensue.spark.replay_files import CHUNK
-from ensue.terms import RDFS
+from ensue.terms import RDF, RDFS
 
 STREAM = "urn:s"
 QUERY = f"SELECT ?x ?y FROM STREAM <{STREAM}> [RANGE 1s STEP 1s] {{ ?x <urn:p> ?y . ?x <urn:q> ?z }}"
@@ -148,3 +148,39 @@ def test_tasks_of_a_worker_share_what_sorts_their_blocks():
     again = pickle.loads(pickle.dumps(prepare))
     assert sorter(again.lanes, STREAM) is sorter(prepare.lanes, STREAM)
     assert sorter(other.lanes, STREAM) is not sorter(prepare.lanes, STREAM)
+
+
+LISTS = parse_rules("[r: (?c <urn:any> ?l), member(?l, ?p), (?x ?p ?y) -> (?x <urn:p> ?y)]")
+ANY_OF = (
+    ("<urn:c>", "<urn:any>", "_:l", None),
+    ("_:l", f"<{RDF}first>", "<urn:r>", None),
+    ("_:l", f"<{RDF}rest>", f"<{RDF}nil>", None),
+)
+
+
+def plan_over_lists(shards):
+    job = Job.of([parse_query(QUERY, "q.rq", "q")], LISTS, Sent(ANY_OF))
+    return plan_of(job, shards=shards)
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_rules_over_lists_say_which_statements_matter(tmp_path, shards):
+    file = tmp_path / "s.tsv"
+    file.write_text("1\t<urn:a> <urn:r> <urn:b> .\n2\t<urn:a> <urn:other> <urn:b> .\n")
+    found = plan_over_lists(shards)
+    assert len(found.keys) == shards
+    got = [line for block in blocks(prepared(found, ranges(file))) for line in said(block)]
+    assert got == [(1, "<urn:a>", "<urn:r>", "<urn:b>")]
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+@pytest.mark.parametrize("predicate", ["<urn:any>", f"<{RDF}first>", f"<{RDF}rest>"])
+def test_a_list_on_a_stream_is_an_error_even_if_nothing_is_said_of_a_fixed_schema(
+    tmp_path, predicate, shards
+):
+    file = tmp_path / "s.tsv"
+    file.write_text(f"1\t<urn:a> <urn:r> <urn:b> .\n2\t<urn:a> {predicate} <urn:b> .\n")
+    with pytest.raises(
+        InputError, match=rf"stream <urn:s> brings <urn:a> {predicate} <urn:b>.*into the background"
+    ):
+        prepared(plan_over_lists(shards), ranges(file))

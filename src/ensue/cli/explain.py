@@ -57,11 +57,11 @@ def _lines(plan: dict[str, Any]) -> list[str]:
 
 def _pruned(scope: dict[str, Any]) -> list[str]:
     """What of rules and background is used, pass by pass."""
-    if scope["everything_because"] is not None:
-        return [f"all rules and all of the background: {scope['everything_because']}"]
     lines = []
     for each in scope["passes"]:
         lines += [f"{each['name']}: {each['line']}", *(f"  {detail}" for detail in each["details"])]
+    if scope["everything_because"] is not None:
+        lines.append(f"all rules and all of the background: {scope['everything_because']}")
     if scope["assumed"]:
         lines += ["as long as no stream brings", *(f"  {shape}" for shape in scope["assumed"])]
     return lines

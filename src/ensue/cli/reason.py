@@ -18,8 +18,11 @@ from ensue.dictionary import Dictionary
 from ensue.files import SYNTAXES, load_file
 from ensue.maintain import STRATEGIES, make
 from ensue.model import BACKGROUND, Copies, Facts, Triple
+from ensue.plan.known import Closed
+from ensue.plan.unfold import has_lists, unfold
 from ensue.progress import Progress
 from ensue.rules.load import load_rules
+from ensue.rules.tree import RuleSet
 from ensue.terms import Kind
 
 if TYPE_CHECKING:
@@ -58,9 +61,7 @@ def run(args: argparse.Namespace) -> int:
     with Output(args.output) as output:
         stated = _read(args, dictionary, progress)
         started = time.perf_counter()
-        maintainer = make(args.strategy, rules, dictionary)
-        maintainer.load_background(stated)
-        facts = maintainer.closure(BACKGROUND)
+        facts = _close(args.strategy, rules, stated, dictionary, progress)
         seconds = time.perf_counter() - started
         known = set(zip(stated.s, stated.p, stated.o, strict=True))
         progress.say(
@@ -87,6 +88,30 @@ def _read(args: argparse.Namespace, dictionary: Dictionary, progress: Progress) 
             progress.clear()
         progress.say(f"read {name}: {len(copies) - before:,} statements")
     return copies
+
+
+def _close(
+    strategy: str, rules: RuleSet, stated: Copies, dictionary: Dictionary, progress: Progress
+) -> Facts:
+    def close(plain: RuleSet) -> Facts:
+        maintainer = make(strategy, plain, dictionary)
+        maintainer.load_background(stated)
+        return maintainer.closure(BACKGROUND)
+
+    if not has_lists(rules):
+        return close(rules)
+    last = Facts.of([])
+
+    def closed(plain: RuleSet) -> Closed:
+        nonlocal last
+        last = close(plain)
+        return Closed(dictionary, last.s, last.p, last.o)
+
+    report = unfold(rules, closed).report
+    assert report is not None
+    for line in (report.line, *report.details):
+        progress.say(line)
+    return last
 
 
 def _lines(facts: Facts, hidden: set[Triple], dictionary: Dictionary) -> Iterator[str]:

@@ -27,6 +27,10 @@ def load_rules(sources: Iterable[str]) -> RuleSet:
         regime = os.path.join(_REGIMES, f"{source}.rules")
         path = regime if os.path.basename(source) == source and os.path.exists(regime) else source
         together += bracketed.parse(_read(path), path, source)
+    for rule in together.rules:
+        if rule.lists:
+            what = f"rule '{rule.name}' asks for the members of lists: {rule.lists[0]}, which a device cannot"
+            raise RuleError(what, place=rule.place, hint="write a plain rule for each list")
     return together
 
 

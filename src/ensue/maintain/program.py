@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ensue.dictionary import Dictionary
 from ensue.model import Triple
 from ensue.rules import builtins
+from ensue.rules.lists import check_unfolded
 from ensue.rules.tree import Condition, Guard, Mint, Node, Pattern, Rule, RuleSet, Var
 
 Binding = list[int]
@@ -61,6 +62,7 @@ def compile_rules(rules: RuleSet, dictionary: Dictionary) -> Program:
     >>> compile_rules(RuleSet("t", (rule,)), Dictionary()).rules[0].premises
     ((-1, 1, -2), (-2, 1, -3))
     """
+    check_unfolded(rules.rules)
     axioms = tuple(_triple(axiom, {}, dictionary) for axiom in rules.axioms)
     return Program(tuple(_compile(rule, dictionary) for rule in rules.rules), axioms)
 

@@ -81,8 +81,8 @@ class Texts(Sequence[str]):
         return self._dictionary.decode(number)
 
 
-def close(rules: RuleSet, statements: Iterable[Statement]) -> Closed:
-    """Statements with all that follows from them.
+def close(rules: RuleSet, statements: Iterable[Statement], dictionary: Dictionary | None = None) -> Closed:
+    """Statements with all that follows from them, in the numbers of a dictionary (None: a new one).
 
     >>> from ensue.rules.load import load_rules
     >>> is_in = "<http://example.org/isIn>"
@@ -90,7 +90,7 @@ def close(rules: RuleSet, statements: Iterable[Statement]) -> Closed:
     >>> ("<urn:a>", is_in, "<urn:c>") in close(load_rules("transitive-isin"), stated).statements()
     True
     """
-    dictionary = Dictionary()
+    dictionary = Dictionary() if dictionary is None else dictionary
     encode = dictionary.encode
     maintainer = make("expiration", rules, dictionary)
     maintainer.load_background(Copies.background((encode(s), encode(p), encode(o)) for s, p, o in statements))

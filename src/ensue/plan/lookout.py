@@ -43,6 +43,14 @@ class Lookout:
         return int(found[0]) if len(found) else None
 
 
+def list_for_rules(where: str, s: str, p: str, o: str) -> InputError:
+    """What stops a job whose rules over lists were unfolded without a statement that they ask for."""
+    return InputError(
+        f"{where} brings {s} {p} {o}, which rules over lists ask for: they see lists of the background only",
+        hint="put it into the background",
+    )
+
+
 def schema_on_the_stream(stream: str, s: str, p: str, o: str) -> InputError:
     """What stops a job whose streams were to bring no schema."""
     return InputError(

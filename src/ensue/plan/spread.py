@@ -7,9 +7,10 @@ from itertools import chain
 
 from ensue.job import Job
 from ensue.plan import relevance, routing
-from ensue.plan.known import close
 from ensue.plan.relevance import Relevance
 from ensue.plan.routing import Routing
+from ensue.plan.shapes import Shape
+from ensue.plan.unfold import refused_by, unfold_and_close
 from ensue.query.tree import ContinuousQuery, Form
 from ensue.windows.spec import CountWindow
 
@@ -28,6 +29,8 @@ class Spread:
     none_dropped_because: str | None = None
     one_shard_because: str | None = None
     """Why there is one shard only although more were asked for."""
+    refused: tuple[Shape, ...] = ()
+    """What no stream may bring, since rules over lists were unfolded without it."""
 
     def describe(self) -> list[str]:
         """The same in lines for people."""
@@ -56,17 +59,18 @@ def spread(job: Job, *, shards: int = 1, keep_all: bool = False) -> Spread:
     """
     queries = job.parsed()
     stated = chain(job.knowledge.stated, *job.knowledge.graphs.values())
-    background = close(job.rules, [(s, p, o) for s, p, o, _ in stated])
-    found = relevance.find(queries, job.rules, background)
+    rules, background = unfold_and_close(job.rules, [(s, p, o) for s, p, o, _ in stated])
+    refused = refused_by(job.rules)
+    found = relevance.find(queries, rules, background)
     kept = _why_none_is_dropped(job, queries, found, keep_all)
     dropping = found if kept is None else None
     if shards == 1:
-        return Spread(1, dropping, None, kept)
-    divided = routing.find(queries, job.rules, background, found)
+        return Spread(1, dropping, None, kept, None, refused)
+    divided = routing.find(queries, rules, background, found)
     one = _why_one_shard(job, queries, divided)
     if one is not None:
-        return Spread(1, dropping, None, kept, one)
-    return Spread(shards, dropping, divided, kept)
+        return Spread(1, dropping, None, kept, one, refused)
+    return Spread(shards, dropping, divided, kept, None, refused)
 
 
 def _why_none_is_dropped(

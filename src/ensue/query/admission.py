@@ -87,6 +87,7 @@ class Admission:
 
     def admit(self, axis: Axis, stream: str, arrivals: Arrivals) -> None:
         """Let statements in, stamped with their time or their number."""
+        self._plans.admits(stream, arrivals)
         self.reach(axis, stream, int(arrivals.times.max()))
         for scope, source in self._offsets.get(stream, ()):
             if scope.axis == axis:

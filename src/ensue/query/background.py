@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
+
+import numpy as np
 
 from ensue.dictionary import Dictionary
 from ensue.files import Statement
@@ -12,8 +15,10 @@ from ensue.knowledge import Knowledge
 from ensue.maintain import make
 from ensue.maintain.contract import Maintainer
 from ensue.model import BACKGROUND, DEFAULT_GRAPH, FOREVER, Copies
-from ensue.plan.known import Closed, Rows
+from ensue.plan.known import Closed, Rows, Texts
+from ensue.plan.lookout import Lookout, Numbers, list_for_rules
 from ensue.plan.specialise import Reader, Specialised, specialise
+from ensue.plan.unfold import Unfolded, refused_by, unfold
 from ensue.query.dataset import Columns, PlainGraph, visible
 from ensue.query.materialise import CONTEXT
 from ensue.rules.tree import RuleSet
@@ -39,6 +44,9 @@ class Background:
         self._loaded: dict[str, Copies] = {}
         self._closed: dict[frozenset[str], Columns] = {}
         self._closers: dict[frozenset[str], Recompute] = {}
+        self._unfolded: dict[frozenset[str], Unfolded] = {}
+        refused = refused_by(rules)
+        self._refused = Lookout(refused, Texts(dictionary), dictionary.pin) if refused else None
         self._stated = self._read(knowledge.background())
 
     def check(self, graphs: Iterable[str]) -> None:
@@ -48,12 +56,21 @@ class Background:
 
     def specialised(self, readers: Iterable[Reader], graphs: frozenset[str]) -> Specialised:
         """What some readers need of the rules, the background and these graphs."""
-        return specialise(readers, self.rules, self._known(graphs)) if self.rules.rules else self.whole
+        whole = self.whole(graphs)
+        if not whole.rules.rules:
+            return whole
+        found = specialise(readers, whole.rules, self._known(graphs))
+        return replace(found, reports=(*whole.reports, *found.reports)) if whole.reports else found
 
-    @property
-    def whole(self) -> Specialised:
-        """All rules and everything that was stated."""
-        return Specialised(self.rules, None)
+    def whole(self, graphs: frozenset[str]) -> Specialised:
+        """All rules, as they are over the background and these graphs, and everything that was stated."""
+        unfolded = self._unfold(graphs)
+        return Specialised(unfolded.rules, None, reports=(unfolded.report,) if unfolded.report else ())
+
+    def refuse_lists(self, where: str, s: Numbers, p: Numbers, o: Numbers) -> None:
+        """Raise InputError if something outside of the background brings what rules over lists ask for."""
+        if self._refused is not None and (row := self._refused.first(s, p, o)) is not None:
+            raise list_for_rules(where, *(self._dictionary.decode(int(column[row])) for column in (s, p, o)))
 
     def maintainer(self, graphs: frozenset[str], plan: Specialised) -> Maintainer:
         """A new maintainer over the background and these graphs, as a plan has it."""
@@ -81,6 +98,8 @@ class Background:
         copies = Copies()
         for _, s, p, o, graph, stamp in self._graph(iri):
             copies.append(CONTEXT, s, p, o, stamp, graph)
+        if self._refused is not None:
+            self.refuse_lists(f"FROM NAMED <{iri}>", *map(np.asarray, (copies.s, copies.p, copies.o)))
         return PlainGraph(self.close(copies, frozenset()))
 
     def __len__(self) -> int:
@@ -96,13 +115,27 @@ class Background:
         facts = self._closer(graphs).closure(BACKGROUND)
         return Closed(self._dictionary, facts.s, facts.p, facts.o)
 
+    def _unfold(self, graphs: frozenset[str]) -> Unfolded:
+        def close(plain: RuleSet) -> Closed:
+            self._closers[graphs] = self._new_closer(plain, graphs)  # The last one is for good.
+            return self._known(graphs)
+
+        if graphs not in self._unfolded:
+            self._unfolded[graphs] = unfold(self.rules, close)
+        return self._unfolded[graphs]
+
     def _closer(self, graphs: frozenset[str]) -> Recompute:
         """What closes over the background and these graphs: planned once, however often it is asked."""
         if graphs not in self._closers:
-            closer = cast("Recompute", make("recompute", self.rules, self._dictionary))
-            closer.load_background(self._copies(graphs))
-            self._closers[graphs] = closer
+            rules = self._unfold(graphs).rules
+            if graphs not in self._closers:
+                self._closers[graphs] = self._new_closer(rules, graphs)
         return self._closers[graphs]
+
+    def _new_closer(self, rules: RuleSet, graphs: frozenset[str]) -> Recompute:
+        closer = cast("Recompute", make("recompute", rules, self._dictionary))
+        closer.load_background(self._copies(graphs))
+        return closer
 
     def _copies(self, graphs: frozenset[str]) -> Copies:
         copies = Copies()

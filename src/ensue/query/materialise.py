@@ -79,7 +79,7 @@ class Plans(Protocol):
     def find(self, scope: Scope) -> Specialised:
         """What the queries over a scope need now."""
 
-    def whole(self) -> Specialised:
+    def whole(self, scope: Scope) -> Specialised:
         """What is needed whatever comes."""
 
     def schema_came(self, stream: str, s: str, p: str, o: str) -> None:
@@ -142,7 +142,7 @@ class Materialisation:
     @property
     def _current(self) -> _Made:
         if self._made is None or self._plan is None:
-            plan = self._plans.whole() if self._schema_came else self._plans.find(self.scope)
+            plan = self._plans.whole(self.scope) if self._schema_came else self._plans.find(self.scope)
             if self._made is None or not self._made.plan.does_the_same(plan):
                 self._made = self._make(plan, self._made)
             if self._made.sparing is not None:

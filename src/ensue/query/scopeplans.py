@@ -6,6 +6,7 @@ from ensue.maintain.contract import Maintainer
 from ensue.plan.asked import OneWindow
 from ensue.plan.lookout import schema_on_the_stream
 from ensue.plan.specialise import Reader, Specialised
+from ensue.query.arrivals import Arrivals
 from ensue.query.background import Background
 from ensue.query.scopes import Scope
 from ensue.query.tree import ContinuousQuery
@@ -35,18 +36,22 @@ class ScopePlans:
     def find(self, scope: Scope) -> Specialised:
         """What the queries over a scope need now."""
         if not self.prunes:
-            return self.whole()
+            return self.whole(scope)
         found = self._background.specialised(self._readers.get(scope, ()), scope.graphs)
-        return self.whole() if found.assumed and not self._may_assume else found
+        return self.whole(scope) if found.assumed and not self._may_assume else found
+
+    def admits(self, stream: str, arrivals: Arrivals) -> None:
+        """A stream brings statements; raises InputError where one is for rules over lists."""
+        self._background.refuse_lists(f"the stream <{stream}>", arrivals.s, arrivals.p, arrivals.o)
 
     def schema_came(self, stream: str, s: str, p: str, o: str) -> None:
         """A stream brought what a plan has assumed away; raises InputError where that must not be."""
         if self._fixed_schema:
             raise schema_on_the_stream(stream, s, p, o)
 
-    def whole(self) -> Specialised:
+    def whole(self, scope: Scope) -> Specialised:
         """All rules and everything that was stated."""
-        return self._background.whole
+        return self._background.whole(scope.graphs)
 
     def make(self, scope: Scope, plan: Specialised) -> Maintainer:
         """A new maintainer for a plan, over the background."""

@@ -13,11 +13,28 @@ from ensue.errors import EnsueError, Place, RuleError, did_you_mean
 from ensue.rules import safety
 from ensue.rules.builtins import BINDS, TESTS
 from ensue.rules.lexer import BRACKETED, Names, Source, Token, number
-from ensue.rules.tree import Bind, Condition, Guard, Mint, Node, Pattern, Premise, Rule, RuleSet, Var
+from ensue.rules.lists import NAMES
+from ensue.rules.tree import (
+    Bind,
+    Chain,
+    Condition,
+    Each,
+    Guard,
+    ListPremise,
+    Member,
+    Mint,
+    Node,
+    Pair,
+    Pattern,
+    Premise,
+    Rule,
+    RuleSet,
+    Var,
+)
 
 _NAME = re.compile(r"\s*(\w[\w.\-]*)\s*:")
 _END = Token("end", "the end of the file", -1)
-_BUILTINS = {"cut", "assignAnon", "makeTemp", *TESTS, *BINDS}
+_BUILTINS = {"cut", "assignAnon", "makeTemp", *NAMES, *TESTS, *BINDS}
 
 
 def parse(text: str, file: str = "<text>", name: str = "text") -> RuleSet:
@@ -99,9 +116,13 @@ class _Parser:
         place = self.source.place(self.here.start)
         name = self.rule_name()
         premises: list[Premise] = []
+        lists: list[ListPremise] = []
         conditions: list[Condition] = []
         while not self.here.is_op("->"):
-            self.body_item(name, premises, conditions)
+            if self.here.kind == "word" and self.here.text in NAMES:
+                lists.append(self.list_premise())
+            else:
+                self.body_item(name, premises, conditions)
             self.skip(",")
         self.advance()
         conclusions = [self.pattern()]
@@ -110,11 +131,12 @@ class _Parser:
             conclusions.append(self.pattern("expected '(' or ']' after a conclusion"))
             self.skip(",")
         self.advance()
-        self.add(Rule(name, tuple(premises), tuple(conclusions), tuple(conditions), place))
+        body = tuple(premises), tuple(conclusions), tuple(conditions)
+        self.add(Rule(name, *body, place, tuple(lists)))
 
     def add(self, rule: Rule) -> None:
         safety.check(rule, self.places)
-        if rule.premises:
+        if rule.premises or rule.lists:
             self.rules.append(rule)
         elif rule.conditions:
             what = f"rule '{rule.name}' has conditions but no premise"
@@ -149,6 +171,35 @@ class _Parser:
         pattern = self.pattern() if self.here.is_op("(") else self.three_nodes()
         self.expect(")", "cut holds one pattern")
         return Premise(pattern, cut=True)
+
+    def list_premise(self) -> ListPremise:
+        called = self.advance()
+        self.expect("(", f"the list follows: {called.text}(?list, ...)")
+        if called.text == "each":
+            return self.each(called)
+        args = self.arguments()
+        arity, rest = (2, "?member") if called.text == "member" else (3, "?x, ?y")
+        self.check_arity(called, args, arity, f"it is written {called.text}(?list, {rest})")
+        if called.text == "member":
+            return Member(*args)
+        return Pair(*args) if called.text == "pair" else Chain(*args)
+
+    def each(self, called: Token) -> Each:
+        hint = "it is written each(?list, ?member, (?x rdf:type ?member))"
+        args: list[Node] = []
+        while not self.here.is_op("(") and not self.here.is_op(")"):
+            args.append(self.node())
+            self.skip(",")
+        if len(args) != 2 or not isinstance(args[1], Var):
+            raise self.source.error("each takes a list and a variable before its patterns", called, hint)
+        patterns: list[Pattern] = []
+        while not self.here.is_op(")"):
+            patterns.append(self.pattern("expected '(' or ')' after each's members"))
+            self.skip(",")
+        self.advance()
+        if not patterns:
+            raise self.source.error("each takes one pattern at least", called, hint)
+        return Each(args[0], args[1], tuple(patterns))
 
     def pattern(self, what: str = "expected '('") -> Pattern:
         if not self.here.is_op("("):
@@ -199,15 +250,19 @@ class _Parser:
             hint = did_you_mean(called.text, _BUILTINS) or f"there are {', '.join(sorted(_BUILTINS))}"
             raise self.source.error(f"there is no built-in '{called.text}'", called, hint)
         self.expect("(", f"its arguments follow: {called.text}(?x)")
+        args = self.arguments()
+        if called.text in TESTS:
+            self.check_arity(called, args, TESTS[called.text][0])
+            return Guard(called.text, tuple(args))
+        return self.maker(called, args, rule)
+
+    def arguments(self) -> list[Node]:
         args: list[Node] = []
         while not self.here.is_op(")"):
             args.append(self.node())
             self.skip(",")
         self.advance()
-        if called.text in TESTS:
-            self.check_arity(called, args, TESTS[called.text][0])
-            return Guard(called.text, tuple(args))
-        return self.maker(called, args, rule)
+        return args
 
     def maker(self, called: Token, args: list[Node], rule: str) -> Condition:
         """A built-in whose last argument is a variable that it binds."""
@@ -230,7 +285,7 @@ class _Parser:
             raise self.source.error(f"{called.text} takes variables here", called)
         return found
 
-    def check_arity(self, called: Token, args: list[Node], arity: int) -> None:
+    def check_arity(self, called: Token, args: list[Node], arity: int, hint: str | None = None) -> None:
         if len(args) != arity:
             takes = f"{called.text} takes {arity} argument{'s' if arity > 1 else ''}"
-            raise self.source.error(f"{takes}, not {len(args)}", called)
+            raise self.source.error(f"{takes}, not {len(args)}", called, hint)

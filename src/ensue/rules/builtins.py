@@ -34,6 +34,7 @@ TESTS: dict[str, tuple[int, Callable[..., bool]]] = {
 
 BINDS: dict[str, tuple[int, Callable[..., str | None]]] = {
     "isDLiteral": (1, datatype_of),
+    "same": (1, lambda x: x),
 }
 """Built-in functions by name: how many arguments before the target, and the function."""
 

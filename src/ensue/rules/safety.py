@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ensue.errors import Place, RuleError, UnsafeRuleError
+from ensue.rules import lists
 from ensue.rules.tree import Guard, Mint, Node, Pattern, Rule, RuleSet, Var
 from ensue.terms import Kind, kind_of
 
@@ -23,7 +24,8 @@ def check(rule: Rule, places: Places | None = None) -> None:
     ensue.errors.UnsafeRuleError: rule 'r': nothing binds ?y, ... (hint: ...)
     """
     places = places or {}
-    bound: set[Var] = set().union(*(premise.pattern.variables() for premise in rule.premises))
+    bound = lists.bound(rule).union(*(premise.pattern.variables() for premise in rule.premises))
+    lists.check(rule, places)
     for condition in rule.conditions:
         used: Iterable[Node] = (condition.key or ()) if isinstance(condition, Mint) else condition.args
         _require(rule, used, bound, places, f"which {condition} asks about")

@@ -20,6 +20,7 @@ from rdflib.term import BNode
 from ensue.errors import EnsueError, RuleError
 from ensue.rules import safety
 from ensue.rules.lexer import Source
+from ensue.rules.lists import substituted
 from ensue.rules.sparql_skeleton import Piece, Skeleton, pieces, skeleton
 from ensue.rules.sparql_where import Branch, Where, triples
 from ensue.rules.tree import Bind, Condition, Guard, Mint, Node, Pattern, Premise, Rule, RuleSet, Var
@@ -41,7 +42,7 @@ def parse(
     axioms: list[Pattern] = []
     for ordinal, piece in enumerate(pieces(Source(text, file)), start=1):
         for rule in _rules(piece, piece.name or f"{name}-{ordinal}", background_graphs):
-            if rule.premises:
+            if rule.premises or rule.lists:
                 rules.append(rule)
             else:
                 axioms.extend(rule.conclusions)
@@ -102,7 +103,8 @@ def _rule(piece: Piece, name: str, branch: Branch, heads: list[Pattern], made: t
     sources = {node: name if len(made) == 1 else f"{name}#{node.name[5:]}" for node in made if node in used}
     conditions = list(_conditions(branch))
     premises = tuple(Premise(_substituted(p.pattern, branch), p.cut) for p in branch.premises)
-    if premises:
+    lists = tuple(substituted(each, dict(branch.fixed)) for each in branch.lists)
+    if premises or lists:
         conditions += [Mint(node, source) for node, source in sources.items()]
     elif branch.conditions:
         what = f"rule '{name}' has conditions but no premise"
@@ -111,7 +113,7 @@ def _rule(piece: Piece, name: str, branch: Branch, heads: list[Pattern], made: t
         conditions = []
         labels = {node: _label(piece, source) for node, source in sources.items()}
         conclusions = [Pattern(*(_in(labels, node) for node in head)) for head in conclusions]
-    rule = Rule(name, premises, tuple(conclusions), tuple(conditions), piece.place)
+    rule = Rule(name, premises, tuple(conclusions), tuple(conditions), piece.place, lists)
     tokens = [item.token for item in reversed(piece.items) if item.token.kind == "var"]
     safety.check(rule, {token.text[1:]: piece.source.place(token.start) for token in tokens})
     return rule

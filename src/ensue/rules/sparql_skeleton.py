@@ -9,11 +9,12 @@ expressions are oxigraph's, and every part has a place.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from ensue.errors import NotMonotoneError, Place, RuleError
 from ensue.rules.lexer import SPARQL, Names, Source, Token, follow_brackets, number
+from ensue.rules.sparql_each import not_exists_of_each
 from ensue.terms import XSD, literal
 
 _REASONS: list[tuple[type[RuleError], str, str, str]] = [
@@ -117,11 +118,14 @@ def pieces(source: Source) -> Iterator[Piece]:
     names = Names(source)
     for run in _runs(source):
         tokens = [token for token in run if token.kind != "comment"]
-        _refuse(source, tokens)
+        _refuse(source, tokens, REFUSED.keys() - {"EXISTS"})
         rest = _prologue(names, tokens)
         if rest:
             items = tuple(_items(names, rest))
-            yield Piece(source, items, _partners(items), _name(run, rest[0]))
+            partner = _partners(items)
+            allowed = set(not_exists_of_each(items, partner))
+            _refuse(source, [each.token for at, each in enumerate(items) if at not in allowed], REFUSED)
+            yield Piece(source, items, partner, _name(run, rest[0]))
 
 
 def _runs(source: Source) -> Iterator[list[Token]]:
@@ -140,10 +144,10 @@ def _runs(source: Source) -> Iterator[list[Token]]:
     yield run
 
 
-def _refuse(source: Source, tokens: list[Token]) -> None:
+def _refuse(source: Source, tokens: list[Token], words: Container[str]) -> None:
     for token in tokens:
-        if token.kind == "word" and (found := REFUSED.get(token.text.upper())):
-            error, reason, hint = found
+        if token.kind == "word" and token.text.upper() in words:
+            error, reason, hint = REFUSED[token.text.upper()]
             what = f"{token.text.upper()} cannot be in a rule: {reason}"
             raise error(what, place=source.place(token.start), hint=hint)
 

@@ -15,9 +15,24 @@ from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import BNode, URIRef, Variable
 
 from ensue.errors import Place, RuleError, UnsafeRuleError
+from ensue.rules.lists import NAMESPACE, variables
 from ensue.rules.sparql_filters import Expression, Requirement, requirements
+from ensue.rules.sparql_lists import Collections, Triple, is_member_path, predicate
 from ensue.rules.sparql_skeleton import Piece, Skeleton
-from ensue.rules.tree import Bind, Condition, Guard, Node, Pattern, Premise, Var
+from ensue.rules.tree import (
+    Bind,
+    Chain,
+    Condition,
+    Each,
+    Guard,
+    ListPremise,
+    Member,
+    Node,
+    Pair,
+    Pattern,
+    Premise,
+    Var,
+)
 
 MAX_BRANCHES = 1000
 """How many rules one may become."""
@@ -32,6 +47,7 @@ class Branch:
 
     premises: tuple[Premise, ...] = ()
     conditions: tuple[Condition, ...] = ()
+    lists: tuple[ListPremise, ...] = ()
     fixed: Mapping[Var, str] = field(default_factory=dict)
     bound: frozenset[Var] = frozenset()
 
@@ -42,6 +58,7 @@ class Branch:
         return Branch(
             self.premises + other.premises,
             self.conditions + other.conditions,
+            self.lists + other.lists,
             {**self.fixed, **other.fixed},
             self.bound | other.bound,
         )
@@ -66,7 +83,9 @@ class Where:
         found = [Branch()]
         filters: list[Expression] = []
         for part in tree.part or ():
-            if part.name == "Filter":
+            if part.name == "Filter" and part.expr.name == "Builtin_NOTEXISTS":
+                found = self.join(found, self._each(part.expr.graph))
+            elif part.name == "Filter":
                 filters.append(self._expression(part))
             elif part.name == "Bind":
                 found = self._bind(found, self._expression(part), Var(str(part.var)))
@@ -128,8 +147,7 @@ class Where:
     def _part(self, part: CompValue, cut: bool) -> list[Branch]:
         match part.name:
             case "TriplesBlock":
-                found = (self._triple(s, p, o, cut) for s, p, o in triples(part.triples))
-                return reduce(self.join, found, [Branch()])
+                return reduce(self.join, self._block(list(triples(part.triples)), cut), [Branch()])
             case "GroupOrUnionGraphPattern":
                 return [branch for group in part.graph for branch in self.group(group, cut)]
             case "GraphGraphPattern":
@@ -160,8 +178,49 @@ class Where:
         terms = {v: str(self.node(cell)) for v, cell in zip(variables, cells, strict=True) if cell != "UNDEF"}
         return Branch(fixed=terms, bound=frozenset(terms))
 
+    def _block(self, every: list[Triple], cut: bool) -> Iterator[list[Branch]]:
+        """What triples say, each by itself; those of a list that a premise is called with say nothing."""
+        collections = Collections.among(every)
+        calls = [(triple, name) for triple in every if (name := self._called(triple[1])) is not None]
+        taken = {node for (_, _, o), _ in calls for node in collections.nodes(o)}
+        for (s, _, o), name in calls:
+            yield self._call(self.node(s), name, [collections.first[n] for n in collections.nodes(o)])
+        for s, p, o in every:
+            if s not in taken and self._called(p) is None:
+                yield self._triple(s, p, o, cut)
+
+    def _called(self, path: Any) -> URIRef | None:
+        """The predicate of a path if it stands for a list premise."""
+        found = predicate(path)
+        return found if found is not None and str(self.node(found))[1:].startswith(NAMESPACE) else None
+
+    def _call(self, of: Node, name: URIRef, args: list[Any]) -> list[Branch]:
+        called = str(self.node(name))[1 + len(NAMESPACE) : -1]
+        if called not in _CALLED:
+            hint = f"there are {', '.join(_CALLED)}"
+            raise RuleError(f"there is no list premise '{called}'", place=self.place(name), hint=hint)
+        if len(args) != 2:
+            hint = f"it is written ?list list:{called} (?x ?y)"
+            raise RuleError(
+                f"{called} takes two in brackets, not {len(args)}", place=self.place(name), hint=hint
+            )
+        return [_with_list(_CALLED[called](of, *map(self.node, args)))]
+
+    def _each(self, group: CompValue) -> list[Branch]:
+        """`each`, which the skeleton lets through as it is written, and no other NOT EXISTS."""
+        members, inner = group.part
+        ((of, _, item),) = triples(members.triples)
+        branches = [branch for part in inner.expr.graph.part or () for branch in self._part(part, False)]
+        if len(branches) != 1 or branches[0].lists:
+            hint = "no p|q and no lists in it"
+            raise RuleError("each member takes plain patterns", place=self.place(inner), hint=hint)
+        patterns = tuple(premise.pattern for premise in branches[0].premises)
+        return [_with_list(Each(self.node(of), Var(str(item)), patterns))]
+
     def _triple(self, s: Any, p: Any, o: Any, cut: bool) -> list[Branch]:
         first, last = self.node(s), self.node(o)
+        if is_member_path(p, self.node):
+            return [_with_list(Member(first, last))]
         found = []
         for steps in [[(self.node(p), False)]] if isinstance(p, Variable) else self._paths(p):
             nodes = [first, *(self._fresh() for _ in steps[1:]), last]
@@ -250,7 +309,15 @@ def _asked(branch: Branch, asked: Requirement) -> Branch | None:
     return branch.given(Guard("sparql", args, asked.part.text))
 
 
-def triples(blocks: Iterable[Iterable[Any]] | None) -> Iterator[tuple[Any, Any, Any]]:
+_CALLED: Mapping[str, type[Pair] | type[Chain]] = {"pair": Pair, "chain": Chain}
+
+
+def _with_list(premise: ListPremise) -> Branch:
+    inside = {premise.item} if isinstance(premise, Each) else set()
+    return Branch(lists=(premise,), bound=frozenset(variables(premise) - inside))
+
+
+def triples(blocks: Iterable[Iterable[Any]] | None) -> Iterator[Triple]:
     """The triples of rdflib's flat lists of terms."""
     for block in blocks or ():
         terms = list(block)

@@ -1,7 +1,9 @@
 """Rules as data: what both rule syntaxes parse into.
 
 A rule reads: where all premises match and all conditions hold, the conclusions hold too. A *cut*
-premise matches background knowledge only; a *live* premise can also match the stream.
+premise matches background knowledge only; a *live* premise can also match the stream. A *list premise* is
+about the members of an RDF list in the background: how many patterns it stands for depends on the list, so
+such a rule is turned into plain ones before it runs (`ensue.plan.unfold`).
 """
 
 from __future__ import annotations
@@ -57,6 +59,59 @@ class Premise:
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """`item` is a member of a list."""
+
+    of: Node
+    item: Node
+
+    def __str__(self) -> str:
+        return f"member({self.of}, {self.item})"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """`first` and `second` are members of a list at two places of it, in this order."""
+
+    of: Node
+    first: Node
+    second: Node
+
+    def __str__(self) -> str:
+        return f"pair({self.of}, {self.first}, {self.second})"
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """For each member of a list, which `item` stands for in turn, all patterns match.
+
+    Variables that are nowhere else in the rule are other ones for each member.
+    """
+
+    of: Node
+    item: Var
+    patterns: tuple[Pattern, ...]
+
+    def __str__(self) -> str:
+        return f"each({', '.join(map(str, (self.of, self.item, *self.patterns)))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """From `start` one gets to `end` along the properties in a list, one after the other."""
+
+    of: Node
+    start: Node
+    end: Node
+
+    def __str__(self) -> str:
+        return f"chain({self.of}, {self.start}, {self.end})"
+
+
+ListPremise = Member | Pair | Each | Chain
+
+
+@dataclass(frozen=True, slots=True)
 class Guard:
     """A condition on terms that are bound: `notLiteral(?x)`, `equal(?x, ?y)`, a SPARQL FILTER.
 
@@ -66,6 +121,10 @@ class Guard:
     name: str
     args: tuple[Node, ...]
     text: str = ""
+
+    def variables(self) -> set[Var]:
+        """The variables that occur in the condition."""
+        return {arg for arg in self.args if isinstance(arg, Var)}
 
     def __str__(self) -> str:
         return f"FILTER({self.text})" if self.text else f"{self.name}({', '.join(map(str, self.args))})"
@@ -82,6 +141,10 @@ class Bind:
     args: tuple[Node, ...]
     target: Var
     text: str = ""
+
+    def variables(self) -> set[Var]:
+        """The variables that occur in the condition."""
+        return {self.target, *(arg for arg in self.args if isinstance(arg, Var))}
 
     def __str__(self) -> str:
         if self.text:
@@ -102,6 +165,10 @@ class Mint:
     source: str
     key: tuple[Var, ...] | None = None
 
+    def variables(self) -> set[Var]:
+        """The variables that it names; without a key it asks for all that the premises bound."""
+        return {self.target, *(self.key or ())}
+
     def __str__(self) -> str:
         if self.key is None:
             return f"makeTemp({self.target})"
@@ -120,9 +187,10 @@ class Rule:
     conclusions: tuple[Pattern, ...]
     conditions: tuple[Condition, ...] = ()
     place: Place | None = None
+    lists: tuple[ListPremise, ...] = ()
 
     def __str__(self) -> str:
-        body = ", ".join(map(str, (*self.premises, *self.conditions)))
+        body = ", ".join(map(str, (*self.premises, *self.lists, *self.conditions)))
         return f"[{self.name}: {body} -> {', '.join(map(str, self.conclusions))}]"
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ensue.job import Job
 from ensue.plan.relevance import Relevance
 from ensue.plan.routing import Routing
+from ensue.plan.shapes import Shape
 from ensue.plan.spread import spread
 from ensue.spark.packed import Packed
 from ensue.spark.prepare import Lane
@@ -26,10 +27,12 @@ class Plan:
     routing: Routing | None = None
     one_shard_because: str | None = None
     """Why there is one shard only although more were asked for."""
+    refused: tuple[Shape, ...] = ()
+    """What no stream may bring: see `ensue.plan.unfold`."""
 
     def lane(self, stream: str) -> Lane:
         """The way of a stream's statements to the shards."""
-        return Lane(stream, self.keys, self.relevance, self.routing)
+        return Lane(stream, self.keys, self.relevance, self.routing, self.refused)
 
     def shards(self) -> Iterator[tuple[int, ShardOf]]:
         """The shards by their keys."""
@@ -44,4 +47,4 @@ def plan_of(job: Job, *, shards: int = 1, keep_all: bool = False) -> Plan:
     """The plan of a job: see `ensue.plan.spread`."""
     found = spread(job, shards=shards, keep_all=keep_all)
     keys = tuple(shard_keys(found.shards))
-    return Plan(job, keys, found.relevance, found.routing, found.one_shard_because)
+    return Plan(job, keys, found.relevance, found.routing, found.one_shard_because, found.refused)

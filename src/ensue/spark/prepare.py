@@ -13,14 +13,16 @@ from functools import cache
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark import TaskContext
 
 from ensue.maintain.kernel.sieve import EVERYTHING, Sieve, sieve_of
 from ensue.model import FOREVER
-from ensue.plan.lookout import schema_on_the_stream
+from ensue.plan.lookout import list_for_rules, schema_on_the_stream
 from ensue.plan.matches import Matches
 from ensue.plan.relevance import Relevance
 from ensue.plan.routing import Routing
+from ensue.plan.shapes import Shape
 from ensue.spark.blocks import Block, Texts
 from ensue.spark.decode import Decoded, decode
 from ensue.spark.heartbeats import apart
@@ -61,6 +63,8 @@ class Lane:
     """The keys of the shards."""
     relevance: Relevance | None = None
     routing: Routing | None = None
+    refused: tuple[Shape, ...] = ()
+    """What the stream may not bring: see `ensue.plan.unfold`."""
 
 
 Lanes = Mapping[str, Lane]
@@ -144,9 +148,9 @@ class Sorter:
         self._router = lane.routing.router(len(lane.keys), relevant) if lane.routing is not None else None
         plans = [plan for plan in (lane.relevance, lane.routing) if plan is not None]
         assumed = [shape for plan in plans for shape in plan.assumed]
-        self._assumed = Matches(assumed)
+        self._assumed, self._refused = Matches(assumed), Matches(lane.refused)
         # What should not come is looked for among what is kept, which is less.
-        kept = None if lane.relevance is None else [*lane.relevance.patterns, *assumed]
+        kept = None if lane.relevance is None else [*lane.relevance.patterns, *assumed, *lane.refused]
         self._kept = None if kept is None else Matches(kept)
         self.sieve = EVERYTHING if kept is None else sieve_of(kept)
 
@@ -160,10 +164,10 @@ class Sorter:
         if self._kept is not None:
             kept = np.flatnonzero(self._kept(terms, *columns))
             columns = (block.s[kept], block.p[kept], block.o[kept])
+        if (wrong := self._refused(terms, *columns)).any():
+            raise list_for_rules(f"the stream <{self.stream}>", *_first(block, kept[wrong]))
         if (wrong := self._assumed(terms, *columns)).any():
-            row = int(kept[np.flatnonzero(wrong)[0]])
-            s, p, o = (block.terms[int(column[row])].as_py() for column in (block.s, block.p, block.o))
-            raise schema_on_the_stream(self.stream, s, p, o)
+            raise schema_on_the_stream(self.stream, *_first(block, kept[wrong]))
         if self._router is None:
             part = block.only(kept)
             yield from (part for _ in self.keys)
@@ -171,6 +175,12 @@ class Sorter:
         shards = self._router.route(terms, *columns, terms.checksums)
         for shard in range(len(self.keys)):
             yield block.only(kept[shards >> shard & 1 == 1])
+
+
+def _first(block: Block, rows: NDArray[np.int64]) -> tuple[str, str, str]:
+    """The statement in the first of some rows."""
+    s, p, o = (block.terms[int(column[rows[0]])].as_py() for column in (block.s, block.p, block.o))
+    return s, p, o
 
 
 @cache

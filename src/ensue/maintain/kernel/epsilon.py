@@ -328,12 +328,11 @@ def _how(
     if open_ended or predicate < 0:
         return PUT_FULLY
     at = min(predicate, len(tables.forward_starts) - 2)
-    listed = tables.forward[tables.forward_starts[at] : tables.forward_starts[at + 1]].tolist()
-    asking = {
-        plan
-        for plan in listed
-        if not tables.plans[plan, GIVEN_CUT] and not _differ(template, tables.plans[plan, : O + 1].tolist())
-    }
+    listed = tables.forward[tables.forward_starts[at] : tables.forward_starts[at + 1]]
+    # By the column: rules over lists become thousands of plans that ask for the same predicate.
+    given, wanted = tables.plans[listed, : O + 1], np.array(template)
+    differ = ((given >= 0) & (wanted >= 0) & (given != wanted)).any(axis=1)
+    asking = set(listed[(tables.plans[listed, GIVEN_CUT] == 0) & ~differ].tolist())
     if needed is not None and asking <= needed.done:
         return None
     return PUT_ALONE if asking <= epsilon.plans else PUT_CLOSED

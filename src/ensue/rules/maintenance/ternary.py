@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ensue.rules.lists import check_unfolded
 from ensue.rules.maintenance.datalog import Atom, Clause, Literal, Program
 from ensue.rules.tree import Condition, Mint, Premise, Rule, RuleSet, Var
 
@@ -22,6 +23,7 @@ def over_triples(rules: RuleSet) -> Program:
     >>> print(over_triples(RuleSet("r", (Rule("rdfs2", premises, (Pattern(x, kind, c),)),))))
     (rdfs2) P(x, <http://www.w3.org/x#type>, c) :- PBackground(p, rdfs:domain, c), P(x, p, y)
     """
+    check_unfolded(rules.rules)
     axioms = (Clause(Atom("P", tuple(axiom)), (), "axiom") for axiom in rules.axioms)
     clauses = (clause for rule in rules.rules for clause in _clauses(rule))
     return Program((*axioms, *clauses), static=frozenset({BACKGROUND}))
