@@ -18,6 +18,9 @@ STRATEGIES = {
     "expiration": ("ensue.maintain.expiration", "Expiration"),
     "expiration-keep-all": ("ensue.maintain.expiration", "KeepAll"),
     "rete": ("ensue.maintain.rete", "Rete"),
+    "rewrite": ("ensue.maintain.rewrite.maintainer", "Rewrite"),
+    "rewrite-union": ("ensue.maintain.rewrite.maintainer", "RewriteUnion"),
+    "hybrid": ("ensue.maintain.rewrite.maintainer", "Hybrid"),
 }
 """Where each strategy lives. Loaded when asked for: `rete` must not pull in the kernel."""
 
