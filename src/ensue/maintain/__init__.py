@@ -24,6 +24,9 @@ STRATEGIES = {
 }
 """Where each strategy lives. Loaded when asked for: `rete` must not pull in the kernel."""
 
+PARTICULAR = frozenset({"rewrite", "rewrite-union"})
+"""The strategies that do not take all rules: that is to be said before anything is pushed."""
+
 
 def check_strategy(strategy: str) -> None:
     """Raise UsageError where there is no such strategy."""

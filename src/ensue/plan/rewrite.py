@@ -21,12 +21,15 @@ from ensue.plan.shapes import shape_of
 from ensue.plan.wider import Reading, Slot, Slots, Test, Widest, settled
 from ensue.rules.tree import Bind, Guard, Mint, Node, Pattern, Rule, Var
 
+MOST_ALTERNATIVES = 200_000
+"""A pattern with more alternatives than this is not rewritten: rules look up data in it, and not schema."""
+
 _Same = dict[Var | int, Node | int]
 """What variables of a rule (Var) and of a statement (int) have been found to be."""
 
 
 class NotRewritable(Exception):  # noqa: N818 - no error: a reason to materialise
-    """Why a rule cannot be folded into patterns."""
+    """Why a rule cannot be folded into patterns, or a pattern takes no more."""
 
 
 def live_premises(rule: Rule) -> tuple[Pattern, ...]:
@@ -125,19 +128,23 @@ class Rewriter:
     def alternatives(self, goal: Slots) -> tuple[Reading, ...]:
         """Every pattern of a statement from which a fact of a pattern follows, and how it is read off.
 
-        The first is the pattern itself. None of them is a special case of another.
+        The pattern itself comes first. None of them is a special case of another. Raises NotRewritable.
         """
         found = Widest()
         waiting = [Reading(goal, goal)]
         while waiting:
-            following = [reading for reading in waiting if found.add(reading)]
-            waiting = [
-                step
-                for each in following
-                for head in self._heads(each.raw)
-                for step in self._steps(head, each)
-            ]
+            new = [reading for reading in waiting if found.add(reading)]
+            if len(found) > MOST_ALTERNATIVES:
+                raise NotRewritable(
+                    f"({' '.join(map(str, goal))}) has more than {MOST_ALTERNATIVES:,} alternatives"
+                )
+            waiting = [step for reading in new for step in self._before(reading)]
         return found.every()
+
+    def _before(self, reading: Reading) -> Iterator[Reading]:
+        """The same fact by one rule more, in all ways."""
+        for head in self._heads(reading.raw):
+            yield from self._steps(head, reading)
 
     def concluding(self, raw: Slots) -> list[Rule]:
         """The rules that can conclude a fact of a pattern."""

@@ -65,6 +65,7 @@ class Widest:
 
     def __init__(self) -> None:
         self._readings: dict[tuple[Slots, Slots], list[frozenset[Test]]] = {}
+        self._count = 0
         self._forms: set[tuple[int | None, ...]] = set()
         """Where there are variables: most forms do not occur, and need not be looked for."""
 
@@ -74,7 +75,12 @@ class Widest:
             return False
         self._readings.setdefault((reading.raw, reading.fact), []).append(reading.tests)
         self._forms.add(_form(reading.raw))
+        self._count += 1
         return True
+
+    def __len__(self) -> int:
+        """How many came that none of those before them covered."""
+        return self._count
 
     def every(self) -> tuple[Reading, ...]:
         """Those that no other one covers."""

@@ -58,6 +58,8 @@ class Admission:
             self._reads(running, bound)
             source.watch(running.watched(name))
             missing |= {on: source.missing(on.stream) for on in streams if on.name == name}
+            if self._plans.may_refuse:
+                _ = source.maintainer  # Made now, so that it refuses now.
         return [missing[on] for on in streams]
 
     def plan(self, scope: Scope) -> Specialised:
@@ -74,12 +76,14 @@ class Admission:
             del self._sources.logs[stream]
         self._readers = {}
         self._plans.forget_readers()
+        for source in self._sources.materialisations.values():
+            source.readers_changed()
+            source.unwatch()
         for running in queries:
             for name, bound in running.bounds.items():
                 self._plans.read(bound.scope, running.query, name)
                 self._reads(running, bound)
-        for source in self._sources.materialisations.values():
-            source.readers_changed()
+                self._sources.materialisations[bound.scope].watch(running.watched(name))
         self._index()
 
     def admit(self, axis: Axis, stream: str, arrivals: Arrivals) -> None:

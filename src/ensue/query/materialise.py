@@ -108,6 +108,10 @@ class Materialisation:
         if self._made is not None:
             self._made.watch(new)
 
+    def unwatch(self) -> None:
+        """Whoever reads it will say what to keep the solutions of."""
+        self._patterns.clear()
+
     def readers_changed(self) -> None:
         """Other queries read it from now on: it may have to do more, or less."""
         self._plan = None

@@ -25,7 +25,7 @@ from ensue.query.output import Result
 from ensue.query.tree import Form
 from ensue.windows.frontier import Disorder
 
-STRATEGIES = ("recompute", "dred", "expiration", "rete")
+STRATEGIES = ("recompute", "dred", "expiration", "rete", "rewrite", "rewrite-union", "hybrid")
 EVALUATORS = ("compiled", "oxigraph")
 """`compiled` stands for the engine's own choice: what does not compile goes to oxigraph."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,21 +14,9 @@ from ensue.plan.rewrite import Rewriter, slots_of
 from ensue.plan.wider import Reading, Slots
 from ensue.query.compiled.patterns import matches
 from ensue.query.compiled.relation import Relation, concatenated, numbered
-from ensue.query.dataset import Columns, Integers, Pattern, visible
+from ensue.query.dataset import Columns, Pattern, visible
 from ensue.rules.tree import Rule
 from ensue.terms import Kind
-
-_EVERYTHING: Slots = (0, 1, 2)
-
-
-@dataclass(frozen=True, slots=True)
-class Concluded:
-    """Facts, and the number of the statement that each is read off."""
-
-    rows: Integers
-    s: Integers
-    p: Integers
-    o: Integers
 
 
 class Folded:
@@ -46,8 +33,13 @@ class Folded:
         self._tables: dict[tuple[Slots, bool], list[list[Table]]] = {}
         self._still: dict[Pattern, Relation] = {}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no rules to fold in."""
+        return not self._rewriter.rules
+
     def readings(self, pattern: Pattern) -> tuple[Reading, ...]:
-        """The alternatives of a pattern."""
+        """The alternatives of a pattern. Raises NotRewritable, as all that matches it does."""
         return self._of(self._goal(pattern))
 
     def match(self, pattern: Pattern, facts: Columns) -> Relation:
@@ -66,19 +58,6 @@ class Folded:
         """Whether nothing is folded into a pattern."""
         goal = self._goal(pattern)
         return self._of(goal) == (Reading(goal, goal),)
-
-    def closed(self, s: Integers, p: Integers, o: Integers) -> Concluded:
-        """What follows from statements, they included. What follows from several is there several times."""
-        read = [table.read((s, p, o)) for table in self._tables_of(_EVERYTHING, apart=False)[0]]
-        rows = np.concatenate([rows for rows, _ in read])
-        return Concluded(rows, *(np.concatenate([found[at] for _, found in read]) for at in range(3)))
-
-    def is_new(self, s: Integers, p: Integers, o: Integers) -> Integers:
-        """A mask: which facts the background does not hold."""
-        still = self.background
-        both = [np.concatenate(pair) for pair in ((s, still.s), (p, still.p), (o, still.o))]
-        numbers = numbered(both, len(both[0]))
-        return np.isin(numbers[: len(s)], numbers[len(s) :], invert=True)
 
     def _found(self, pattern: Pattern, facts: Columns, *, apart: bool) -> list[Relation]:
         """The solutions by all tables, or by those of each alternative; some perhaps more than once."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -15,14 +16,15 @@ from ensue.maintain.kernel.engine import Kernel
 from ensue.maintain.kernel.maintainer import columns_of
 from ensue.maintain.program import Program, compile_rules
 from ensue.maintain.rewrite.folded import Folded
-from ensue.maintain.rewrite.kept import Materialised, Stated, Step, among, once
+from ensue.maintain.rewrite.kept import Materialised, Stated, among
 from ensue.maintain.snapshot import Snapshot
 from ensue.model import BACKGROUND, NEVER, Change, Copies, Facts
 from ensue.plan.known import Closed
+from ensue.plan.rewrite import NotRewritable
 from ensue.plan.split import split
 from ensue.query.compiled.patterns import joined
 from ensue.query.compiled.relation import Relation
-from ensue.query.dataset import Columns, Pattern, Solutions
+from ensue.query.dataset import Columns, Integers, Pattern, Solutions
 from ensue.rules.tree import RuleSet
 
 
@@ -32,30 +34,46 @@ class World:
 
     folded: Folded
     kept: Stated | Materialised
+    blank: Kernel
+    """All rules over the background, and nothing else: statements are put into a copy of it."""
 
     @classmethod
     def of(cls, rules: RuleSet, program: Program, ground: Copies, dictionary: Dictionary) -> World:
         """Close the background, and part the rules."""
-        facts = Kernel(program, dictionary, columns_of(ground)).closure(BACKGROUND, NEVER)
+        blank = Kernel(program, dictionary, columns_of(ground))
+        facts = blank.closure(BACKGROUND, NEVER)
         closed = Closed(dictionary, facts.s, facts.p, facts.o)
         parts = split(rules.rules, closed)
         folded = Folded(parts.folded, closed, dictionary)
         if not parts.materialised:
-            return cls(folded, Stated(dictionary))
+            return cls(folded, Stated(dictionary), blank)
         joining = RuleSet(rules.name, parts.materialised)
-        return cls(folded, Materialised(joining, dictionary, folded.background))
+        return cls(folded, Materialised(joining, dictionary, folded.background), blank)
 
     def keeps(self, patterns: Iterable[Pattern]) -> Materialised | None:
         """Who keeps the solutions of patterns that nothing is folded into, if anybody does."""
         kept = self.kept
-        alone = isinstance(kept, Materialised) and all(map(self.folded.is_alone, patterns))
-        return kept if alone and isinstance(kept, Materialised) else None
+        if isinstance(kept, Materialised) and all(map(self.folded.is_alone, patterns)):
+            return kept
+        return None
 
     def closed(self, rows: Rows) -> Rows:
-        """What follows from facts of contexts, they included, but for what the background holds."""
-        found = self.folded.closed(rows.s, rows.p, rows.o)
-        every = Rows(rows.context[found.rows], found.s, found.p, found.o, rows.stamp[found.rows])
-        return once(every.take(self.folded.is_new(every.s, every.p, every.o)))
+        """What follows from statements of contexts, they included, but for what the background holds."""
+        kernel = self.blank.copy()
+        kernel.put(rows)
+        contexts = np.unique(rows.context).tolist()
+        return Rows.joined([rows_of(kernel.closure(context, NEVER)) for context in contexts])
+
+    def is_background(self, rows: Rows) -> Integers:
+        """A mask: which facts of contexts the background holds."""
+        still = self.folded.background
+        ground = Rows(np.zeros(len(still), np.int32), still.s, still.p, still.o, still.stamp)
+        return among(Rows(np.zeros_like(rows.context), rows.s, rows.p, rows.o, rows.stamp), ground)
+
+
+def rows_of(facts: Facts) -> Rows:
+    """Facts as the kernel takes them."""
+    return Rows(facts.context, facts.s, facts.p, facts.o, facts.stamp)
 
 
 class Folding:
@@ -74,13 +92,15 @@ class Folding:
         self._is_stale = True
         """Whether background has come since."""
         self._patterns: dict[tuple[Pattern, ...], None] = {}
-        self._before: Rows | None = None
-        """What held after the last `advance`, where that cannot be told any more."""
+        self._last = Rows.of([])
+        """What was stated at the last `advance`."""
+        self._held: Rows | None = None
+        """What held then; None: what follows from that by what is made of rules and background now."""
 
     def load_background(self, copies: Copies) -> None:
         """Add statements that never expire. After the stream began, rules are folded in anew."""
-        if self._made is not None and not self._is_stale and self._before is None:
-            self._before = self._made.closed(self._made.kept.step(self._threshold).before())
+        if self._made is not None and self._held is None:
+            self._held = self._made.closed(self._last)
         add_background(self._ground, copies)
         self._is_stale = True
 
@@ -98,50 +118,69 @@ class Folding:
         check_threshold(threshold, self._threshold)
         world = self._world
         self._threshold = threshold
-        step = world.kept.step(threshold)
-        before, self._before = self._before, None
-        return LateChange(lambda: _difference(world, step, before))
+        world.kept.expire(threshold)
+        before, self._last = self._last, world.kept.rows()
+        held, self._held = self._held, None
+        now = self._last
+        return LateChange(lambda: _difference(world, world.closed(before) if held is None else held, now))
 
     def closure(self, context: int, threshold: int | None = None) -> Facts:
-        """What holds in a context (without what the background holds), fresher than `threshold`."""
+        """What holds in a context (without what the background holds), fresher than `threshold`.
+
+        Found from scratch: whoever reads patterns does not need it.
+        """
         world = self._world
         if context == BACKGROUND:
             still = world.folded.background
             return Facts(np.zeros(len(still), np.int32), still.s, still.p, still.o, still.stamp)
-        facts = world.kept.facts(context, self._above(threshold))
-        here = Rows(np.full(len(facts), context, np.int32), facts.s, facts.p, facts.o, facts.stamp)
-        found = world.closed(here)
+        if isinstance(world.kept, Materialised) and world.folded.is_empty:
+            return world.kept.closure(context, self._above(threshold))
+        every = world.kept.rows()
+        found = world.closed(every.take((every.context == context) & (every.stamp > self._above(threshold))))
         return Facts(found.context, found.s, found.p, found.o, found.stamp)
 
     def watch(self, patterns: tuple[Pattern, ...]) -> None:
         """Fold rules into a basic graph pattern (any time, best first)."""
         if patterns and patterns not in self._patterns:
+            self._prepare(self._world, patterns)
             self._patterns[patterns] = None
-            self._watch(self._world, patterns)
 
     def solutions(self, patterns: tuple[Pattern, ...], context: int, threshold: int) -> Solutions | None:
         """The solutions that a context, over the background, has above a threshold.
 
-        None for no patterns at all: that has one solution, always.
+        None for no patterns at all, which have one solution always, or for one that takes no more rules.
         """
-        if not patterns:
-            return None
         world, above = self._world, self._above(threshold)
-        if kept := world.keeps(patterns):
-            maintained = kept.solutions(patterns, context, above)
-            if maintained is not None:
+        try:
+            if not patterns:
+                return None
+            if (kept := world.keeps(patterns)) and (maintained := kept.solutions(patterns, context, above)):
                 return maintained
-        found = self._solve(world.folded, patterns, world.kept.facts(context, above))
+            found = self._solve(world.folded, patterns, world.kept.facts(context, above))
+        except NotRewritable as reason:
+            self._give_up(reason)
+            return None
         assert found.stamps is not None
-        return Solutions(found.columns, found.stamps)
+        above_all = found.where(found.stamps > above)  # Even what holds for ever may be asked to be fresher.
+        assert above_all.stamps is not None
+        return Solutions(above_all.columns, above_all.stamps)
 
     def _solve(self, folded: Folded, patterns: tuple[Pattern, ...], facts: Columns) -> Relation:
         return joined(folded.match(pattern, facts) for pattern in patterns)
 
-    def _watch(self, world: World, patterns: tuple[Pattern, ...]) -> None:
+    def _prepare(self, world: World, patterns: tuple[Pattern, ...]) -> None:
         """Do now what can be done before facts come."""
+        try:
+            self._watch(world, patterns)
+        except NotRewritable as reason:
+            self._give_up(reason)
+
+    def _watch(self, world: World, patterns: tuple[Pattern, ...]) -> None:
         if kept := world.keeps(patterns):
             kept.watch(patterns)
+
+    def _give_up(self, reason: NotRewritable) -> None:
+        """A pattern takes no more rules: whoever asked has to read the closure."""
 
     def copies(self) -> Iterable[tuple[int, int, int, int, int, int]]:
         """The copies that have not expired: (context, s, p, o, graph, stamp)."""
@@ -149,10 +188,10 @@ class Folding:
 
     def used_terms(self) -> Iterable[Iterable[int]]:
         """The columns of integers still in use."""
-        world, ground = self._world, self._ground
-        columns: list[Iterable[int]] = [*world.kept.used_terms(), ground.s, ground.p, ground.o, ground.graph]
-        still, before = world.folded.background, self._before or Rows.of([])
-        return [*columns, still.s, still.p, still.o, before.s, before.p, before.o]
+        world, ground, held = self._world, self._ground, self._held or Rows.of([])
+        columns = [(each.s, each.p, each.o) for each in (world.folded.background, self._last, held)]
+        stated = [ground.s, ground.p, ground.o, ground.graph]
+        return [*world.kept.used_terms(), *stated, *chain.from_iterable(columns)]
 
     def snapshot(self) -> Snapshot:
         """The truth (the log of copies and the threshold), in terms, not in integers."""
@@ -161,9 +200,9 @@ class Folding:
     def restore(self, snapshot: Snapshot) -> None:
         """Forget everything and go on from a snapshot."""
         copies, self._ground = snapshot.read(self._dictionary)
-        self._made, self._before, self._threshold = None, None, snapshot.threshold
-        self._is_stale = True
+        self._made, self._held, self._threshold = None, None, snapshot.threshold
         self._enter(self._world, copies)
+        self._last = self._world.kept.rows()
 
     def statistics(self) -> dict[str, int]:
         """Counters by name: what is folded in makes no facts."""
@@ -177,13 +216,13 @@ class Folding:
             self._made = World.of(self._rules, self._program, self._ground, self._dictionary)
             self._is_stale = False
             for patterns in self._patterns:
-                self._watch(self._made, patterns)
+                self._prepare(self._made, patterns)
             self._enter(self._made, copies)
         return self._made
 
     def _enter(self, world: World, copies: Copies) -> None:
         world.kept.admit(copies)
-        world.kept.step(self._threshold)
+        world.kept.expire(self._threshold)
 
     def _copies(self) -> Copies:
         return self._copies_of(self._world)
@@ -220,11 +259,10 @@ class LateChange(Change):
         return self._found[1]
 
 
-def _difference(world: World, step: Step, before: Rows | None) -> tuple[Facts, Facts]:
+def _difference(world: World, was: Rows, stated: Rows) -> tuple[Facts, Facts]:
     """What came and what left, where the background did not take its place."""
-    now = world.closed(step.now())
-    was = world.closed(step.before()) if before is None else before
+    now = world.closed(stated)
     came, left = now.take(~among(now, was)), was.take(~among(was, now))
-    left = left.take(world.folded.is_new(left.s, left.p, left.o))
+    left = left.take(~world.is_background(left))
     inserted, deleted = (Facts(r.context, r.s, r.p, r.o, r.stamp) for r in (came, left))
     return inserted, deleted

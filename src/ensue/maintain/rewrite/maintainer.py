@@ -11,7 +11,7 @@ from itertools import product
 from math import prod
 
 from ensue.dictionary import Dictionary
-from ensue.errors import UsageError
+from ensue.errors import Place, StrategyError
 from ensue.maintain.rewrite.folded import Folded, freshest
 from ensue.maintain.rewrite.folding import Folding, World
 from ensue.plan.rewrite import NotRewritable, check_linear
@@ -52,13 +52,23 @@ class Rewrite(Folding):
             try:
                 check_linear(rule)
             except NotRewritable as reason:
-                raise UsageError(
-                    f"strategy '{self.name}' cannot fold all rules into the query: {reason}",
-                    place=rule.place,
-                    hint="use --strategy hybrid or expiration; where a stream brings schema, what is "
-                    "otherwise looked up in the background joins, too",
-                ) from reason
+                raise self._refusal(reason, rule.place) from reason
         super().__init__(rules, dictionary)
+
+    def _watch(self, world: World, patterns: tuple[Pattern, ...]) -> None:
+        for pattern in patterns:
+            world.folded.readings(pattern)
+
+    def _give_up(self, reason: NotRewritable) -> None:
+        raise self._refusal(reason) from reason
+
+    def _refusal(self, reason: NotRewritable, place: Place | None = None) -> StrategyError:
+        return StrategyError(
+            f"strategy '{self.name}' cannot fold all rules into the query: {reason}",
+            place=place,
+            hint="use --strategy hybrid or expiration; where a stream brings schema, what is otherwise "
+            "looked up in the background joins, too",
+        )
 
 
 class RewriteUnion(Rewrite):
@@ -79,7 +89,7 @@ def _check_size(folded: Folded, patterns: tuple[Pattern, ...]) -> None:
     counts = [len(folded.readings(pattern)) for pattern in patterns]
     if prod(counts) > MOST_MEMBERS:
         shown = " x ".join(f"{count:,}" for count in counts)
-        raise UsageError(
+        raise StrategyError(
             f"the union of conjunctive queries would have {shown} = {prod(counts):,} members, "
             f"at most {MOST_MEMBERS:,} are evaluated",
             hint="use --strategy rewrite, which keeps alternatives with their patterns",
