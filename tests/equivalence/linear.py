@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from ensue.rules.tree import Guard, Rule, RuleSet
+from ensue.rules.tree import Guard, Rule, RuleSet, Var
 
 from .cases import Admit, Case, Statement, stays_small
 from .rulegen import LINEAR
 
-MORE_BACKGROUND = 8
+MORE_BACKGROUND = 6
 
 
 def linear(case: Case) -> Case:
@@ -43,7 +43,12 @@ def linear_rules(rules: RuleSet, random: Random) -> RuleSet:
     """Rules with one live premise each and without new terms, and some that were always so."""
     made = [_linear(rule, random) for rule in rules.rules]
     more = [replace(random.choice(LINEAR)(random), name=f"more{k}") for k in range(random.randrange(4))]
-    return replace(rules, rules=tuple(rule for rule in (*made, *more) if rule.conclusions))
+    return replace(rules, rules=tuple(r for r in (*made, *more) if r.conclusions and not _is_loose(r)))
+
+
+def _is_loose(rule: Rule) -> bool:
+    """Whether a cut premise matches any background at all: then there are alternatives by the thousand."""
+    return any(premise.cut and isinstance(premise.pattern.p, Var) for premise in rule.premises)
 
 
 def _linear(rule: Rule, random: Random) -> Rule:

@@ -49,6 +49,8 @@ RUNS = (
     ("dred", "auto"),
     ("expiration", "oxigraph"),
     ("rete", "auto"),
+    ("rewrite", "auto"),
+    ("hybrid", "auto"),
 )
 """Strategy and evaluator: each of them, but not each pair, which would take long."""
 OPTIONS = ("t0", "disorder", "bounds", "late", "report", "nth")

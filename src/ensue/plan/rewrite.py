@@ -88,6 +88,8 @@ class _Linear:
     rule: Rule
     live: Pattern
     cut: tuple[Pattern, ...]
+    grounded: frozenset[Var]
+    """The variables that cut premises have."""
     guards: tuple[Guard, ...]
 
 
@@ -120,7 +122,8 @@ class Rewriter:
             check_linear(rule)
             for live in live_premises(rule):
                 guards = tuple(c for c in rule.conditions if isinstance(c, Guard))
-                linear = _Linear(rule, live, _cut(rule), guards)
+                grounded = frozenset(v for pattern in _cut(rule) for v in pattern.variables())
+                linear = _Linear(rule, live, _cut(rule), grounded, guards)
                 self._rules |= dict.fromkeys(heads([rule]), linear)
         self._index = HeadIndex(tuple(self._rules))
         self._known = Known(self.background, {shape_of(p) for rule in self.rules for p in _cut(rule)})
@@ -161,11 +164,10 @@ class Rewriter:
         return iter(()) if same is None else self._through(self._rules[head], reading, same)
 
     def _through(self, rule: _Linear, reading: Reading, same: _Same) -> Iterator[Reading]:
-        variables = {node for pattern in rule.cut for node in pattern.variables()}
-        given = {v: term for v in variables if isinstance(term := _find(v, same), str)}
+        given = {v: term for v in rule.grounded if isinstance(term := _find(v, same), str)}
         for binding in self._known.ground(rule.cut, given):
             bound = dict(same)
-            if all(_equate(variable, term, bound) for variable, term in binding.items()):
+            if all(v in given or _equate(v, term, bound) for v, term in binding.items()):
                 found = _resolved(rule, reading, bound)
                 if found is not None:
                     yield found

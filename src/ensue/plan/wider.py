@@ -71,7 +71,7 @@ class Widest:
 
     def add(self, reading: Reading) -> bool:
         """Take one in; False if it, or one that is wider, is there."""
-        if self._covered(reading):
+        if reading.tests in self._readings.get((reading.raw, reading.fact), ()) or self._covered(reading):
             return False
         self._readings.setdefault((reading.raw, reading.fact), []).append(reading.tests)
         self._forms.add(_form(reading.raw))

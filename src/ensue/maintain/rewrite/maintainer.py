@@ -10,6 +10,8 @@ from __future__ import annotations
 from itertools import product
 from math import prod
 
+import numpy as np
+
 from ensue.dictionary import Dictionary
 from ensue.errors import Place, StrategyError
 from ensue.maintain.rewrite.folded import Folded, freshest
@@ -82,7 +84,9 @@ class RewriteUnion(Rewrite):
     def _solve(self, folded: Folded, patterns: tuple[Pattern, ...], facts: Columns) -> Relation:
         _check_size(folded, patterns)
         matched = [folded.match_apart(pattern, facts) for pattern in patterns]
-        return freshest(concatenated([joined(member) for member in product(*matched)]))
+        members = (member for member in product(*matched) if all(part.length for part in member))
+        nothing = [part.where(np.zeros(part.length, np.bool_)) for part, *_ in matched]
+        return freshest(concatenated([joined(nothing), *map(joined, members)]))
 
 
 def _check_size(folded: Folded, patterns: tuple[Pattern, ...]) -> None:
