@@ -47,8 +47,9 @@ def linear_rules(rules: RuleSet, random: Random) -> RuleSet:
 
 
 def _is_loose(rule: Rule) -> bool:
-    """Whether a cut premise matches any background at all: then there are alternatives by the thousand."""
-    return any(premise.cut and isinstance(premise.pattern.p, Var) for premise in rule.premises)
+    """Whether cut premises match any background at all, or any two: there are too many alternatives then."""
+    cut = [premise.pattern for premise in rule.premises if premise.cut]
+    return len(cut) > 1 or any(isinstance(pattern.p, Var) for pattern in cut)
 
 
 def _linear(rule: Rule, random: Random) -> Rule:
