@@ -9,7 +9,7 @@ import pytest
 import rdflib
 
 from ensue import Reasoner
-from ensue.errors import BufferFullError, InputError, QueryError, UsageError
+from ensue.errors import BufferFullError, InputError, QueryError, StrategyError, UsageError
 from ensue.testing import FakeClock, FakeSource, run_queries
 from ensue.windows.frontier import Disorder
 
@@ -341,3 +341,24 @@ def test_metrics_tell_what_is_held_and_what_of_it_is_derived(strategy):
     list(reasoner.advance(to=5000))
     found = reasoner.metrics()
     assert (found["admitted"], found["facts"], found["derived"], found["late"]) == (3, 3, 1, 0)
+
+
+@pytest.mark.parametrize("strategy", ["rewrite", "rewrite-union"])
+def test_a_query_that_needs_a_join_of_rules_is_refused_when_it_is_registered(strategy):
+    """Whoever reads the same stream already goes on, and a query that needs no such rule is taken."""
+    near = ALL.replace("isIn", "near")
+    reasoner = Reasoner("transitive-isin", strategy=strategy)
+    reasoner.register(named("first", near))
+    with pytest.raises(StrategyError, match=r"rule 'R' joins .* use --strategy hybrid or expiration"):
+        reasoner.register(named("where"))
+    reasoner.register(named("second", near))
+    reasoner.push("urn:s", [(1000, place("a"), f"<{EX}near>", place("b"))])
+    assert summary(reasoner.advance(to=5000)) == [(5000, ["a"]), (5000, ["a"])]
+
+
+def test_a_union_that_is_too_large_is_refused_when_its_query_is_registered(monkeypatch):
+    monkeypatch.setattr("ensue.maintain.rewrite.maintainer.MOST_MEMBERS", 0)
+    reasoner = Reasoner("transitive-isin", strategy="rewrite-union")
+    with pytest.raises(StrategyError, match="1 members, at most 0"):
+        reasoner.register(named("first", ALL.replace("isIn", "near")))
+    assert reasoner.queries == []

@@ -81,6 +81,10 @@ class UsageError(EnsueError):
     exit_code = 2
 
 
+class StrategyError(UsageError):
+    """A strategy that does not take these rules, or this query."""
+
+
 def did_you_mean(text: str, known: Iterable[str]) -> str | None:
     """A hint for a word that is almost one of the known ones.
 

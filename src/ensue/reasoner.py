@@ -15,7 +15,7 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from ensue.dictionary import Dictionary
-from ensue.errors import UsageError, did_you_mean
+from ensue.errors import StrategyError, UsageError, did_you_mean
 from ensue.files import FilePath
 from ensue.graphs import Graphs
 from ensue.knowledge import InFiles, Knowledge
@@ -143,7 +143,11 @@ class Reasoner:
         parsed = parse_query(query, file) if isinstance(query, str) else query
         parsed = self._with_options(parsed)
         running = self._prepare(parsed, accepts)
-        exact_from = self._timeline.add(running, report or self._report)
+        try:
+            exact_from = self._timeline.add(running, report or self._report)
+        except StrategyError:  # Nobody reads what it would have read.
+            self._admission.drop_unused(self._timeline.queries)
+            raise
         for on in parsed.streams:
             self._follow(on.stream).append(on.spec)
         if parsed.kind is Kind.STREAM and parsed.name in self._streams:

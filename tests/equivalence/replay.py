@@ -2,6 +2,7 @@
 
 python -m equivalence.replay SEED            one case, on every strategy
 python -m equivalence.replay SEED --cases 200 --strategy rete
+python -m equivalence.replay SEED --linear --strategy rewrite
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from traceback import extract_tb
 
 from ensue.dictionary import Dictionary
-from ensue.maintain import STRATEGIES, make, oracle
+from ensue.maintain import PARTICULAR, STRATEGIES, make, oracle
 from ensue.maintain.contract import Maintainer
 from ensue.maintain.program import compile_rules
 from ensue.maintain.snapshot import Snapshot
@@ -23,6 +24,7 @@ from ensue.model import BACKGROUND, FOREVER, NEVER, Copies, Facts
 from ensue.rules.tree import RuleSet
 
 from .cases import Admit, Case, Copy, Learn, Operation, Statement, make_case
+from .linear import linear
 
 Timed = tuple[int, Statement]
 """A fact of a context, in terms."""
@@ -235,11 +237,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("seed", type=int)
     parser.add_argument("--cases", type=int, default=1)
     parser.add_argument("--strategy", action="append", choices=sorted(STRATEGIES))
+    parser.add_argument("--linear", action="store_true", help="with linear rules, as `rewrite` wants them")
     options = parser.parse_args(arguments)
     for seed in range(options.seed, options.seed + options.cases):
-        case = make_case(seed)
+        case = linear(make_case(seed)) if options.linear else make_case(seed)
         answers = expected(case)
-        for strategy in options.strategy or STRATEGIES:
+        for strategy in options.strategy or STRATEGIES.keys() - PARTICULAR:
             difference = compare(case, strategy, answers)
             if difference is not None:
                 print(f"case {seed}: {difference}", flush=True)

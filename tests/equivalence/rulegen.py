@@ -155,6 +155,7 @@ RECURSIVE: tuple[Callable[[Random], Rule], ...] = (
     _chain,
     _same,
 )
+LINEAR: tuple[Callable[[Random], Rule], ...] = (_inverse, _copy, _itself, _domain)
 SHAPES: tuple[Callable[[Random], Rule], ...] = (
     *RECURSIVE,
     *(_inverse, _copy, _sub_property, _sub_class, _sub_sub, _domain, _restriction, _equals, _itself),

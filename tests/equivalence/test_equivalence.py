@@ -10,10 +10,13 @@ import os
 import pytest
 from random_cases import conclude, keep, shrink
 
-from ensue.maintain import STRATEGIES
+from ensue.maintain import PARTICULAR, STRATEGIES
+from ensue.plan.known import Closed
+from ensue.plan.split import split
 
 from .cases import make_case
 from .distribution import features, summary
+from .linear import linear, mixed
 from .replay import compare, expected
 from .shrink import render, smaller
 
@@ -21,8 +24,8 @@ SEED = int(os.environ.get("ENSUE_SEED", "1"))
 CHUNKS = 20
 CASES_EACH = -(-int(os.environ.get("ENSUE_CASES", "2000")) // CHUNKS)
 
-EVERY = {"expiration-keep-all": 4, "expiration-no-table": 4}
-"""The variant that exists for comparison is the slowest by far: it gets one case in four."""
+EVERY = {"expiration-keep-all": 4, "expiration-no-table": 4, "rewrite-union": 4}
+"""Variants that exist for comparison get one case in four; one of them is the slowest by far."""
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
@@ -33,12 +36,39 @@ def test_maintainers_agree_with_recomputation(chunk, tally, capsys):
     measured = [features(case, answer) for case, answer in zip(cases, answers, strict=True)]
     keep(tally, chunk, measured)
     for case, answer in zip(cases, answers, strict=True):
-        for strategy in STRATEGIES:
-            due = case.seed % EVERY.get(strategy, 1) == 0
-            difference = compare(case, strategy, answer) if due else None
-            if difference is not None:
-                pytest.fail(_report(case, strategy, difference), pytrace=False)
+        for strategy in STRATEGIES.keys() - PARTICULAR:
+            _check(case, strategy, answer)
     _conclude(tally, capsys)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_rules_folded_into_patterns_agree_with_recomputation(chunk):
+    """Half of the cases have linear rules alone, and half have one that joins besides."""
+    first = SEED + chunk * CASES_EACH
+    derived = parted = 0
+    for case in map(make_case, range(first, first + CASES_EACH)):
+        some = mixed(case) if case.seed % 2 else linear(case)
+        answer = expected(some)
+        derived += _derives(some, answer)
+        for strategy in ("hybrid",) if case.seed % 2 else ("hybrid", "rewrite", "rewrite-union"):
+            _check(some, strategy, answer)
+        parts = split(some.rules.rules, Closed.of(some.background))
+        parted += bool(parts.folded and parts.materialised)
+    assert derived >= CASES_EACH / 2, "cases in which nothing is derived show nothing"
+    assert parted >= CASES_EACH / 10
+
+
+def _derives(case, answer):
+    operations = (operation for step in case.steps for operation in step.operations)
+    said = {copy.statement for each in operations for copy in getattr(each, "copies", ())}
+    return any(fact not in said for step in answer for _, fact in step.stamps)
+
+
+def _check(case, strategy, answer):
+    due = case.seed % EVERY.get(strategy, 1) == 0
+    difference = compare(case, strategy, answer) if due else None
+    if difference is not None:
+        pytest.fail(_report(case, strategy, difference), pytrace=False)
 
 
 def _conclude(tally, capsys):

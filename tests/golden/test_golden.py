@@ -49,8 +49,21 @@ RUNS = (
     ("dred", "auto"),
     ("expiration", "oxigraph"),
     ("rete", "auto"),
+    ("rewrite", "auto"),
+    ("hybrid", "auto"),
 )
 """Strategy and evaluator: each of them, but not each pair, which would take long."""
+NOT_REWRITTEN = (
+    *("background-copy", "background-join", "derived-across-streams"),
+    *("derived-and-stated", "derived-count-window", "derived-cycle"),
+    *("derived-disorder", "derived-in-named-windows", "derived-late"),
+    *("derived-leaves", "derived-renewed", "derived-two-ways"),
+    *("imars-figure-2", "landmark-derived", "minted-nodes"),
+    *("minted-nodes-uncounted", "rdfs-schema-on-the-stream", "rules-bracketed"),
+    *("rules-sparql", "same-as", "timestamp-background"),
+    *("timestamp-derived", "transitive-property"),
+)
+"""The cases with rules that join, or make nodes, or come to join by schema on the stream: refused."""
 OPTIONS = ("t0", "disorder", "bounds", "late", "report", "nth")
 KEYS = {"streams", "graphs", "rules", "strategies", "stderr", "error", *OPTIONS}
 CONTENT = {Form.SELECT: {"vars", "bindings"}, Form.ASK: {"boolean"}}
@@ -175,6 +188,10 @@ def test_a_query_is_refused(case):
 def test_answers(case, strategy, evaluator, capsys):
     code = main(case.words(strategy, evaluator))
     said = capsys.readouterr()
+    if strategy == "rewrite" and case.folder.name in NOT_REWRITTEN:
+        assert code == 2
+        assert re.search("cannot fold all rules into the query: rule '.*' (joins|makes a node)", said.err)
+        return
     if error := case.settings.get("error"):
         assert re.search(error["message"], said.err)
         assert code == error["exit"]

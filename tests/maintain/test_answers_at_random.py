@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from random import Random
 
 import pytest
 from equivalence.cases import Admit, Case, Learn, Operation, Retract, make_case
+from equivalence.linear import linear, mixed
 from equivalence.replay import Replay, Truth, background, encode
 from equivalence.rulegen import CLASSES, LINKS, SUB, THINGS, TYPE
 from watching import Bgp, Found, Statement, is_variable, nested_loop, pinned, read, renamed, statements
 
 from ensue.dictionary import Dictionary
+from ensue.errors import StrategyError
 from ensue.maintain import oracle
 from ensue.maintain.expiration import Expiration, KeepAll
 from ensue.maintain.program import Program, compile_rules
+from ensue.maintain.rewrite import maintainer
+from ensue.maintain.rewrite.maintainer import Hybrid, Rewrite, RewriteUnion
 from ensue.model import BACKGROUND, NEVER, Copies
 from ensue.rules.load import load_rules, parse_rules
 from ensue.rules.tree import RuleSet
@@ -29,7 +34,7 @@ SEED = int(os.environ.get("ENSUE_SEED", "1"))
 CHUNKS = 10
 CASES_EACH = -(-int(os.environ.get("ENSUE_ANSWER_CASES", "300")) // CHUNKS)
 
-MAINTAINERS = {maker.name: maker for maker in (Expiration, KeepAll)}
+MAINTAINERS = {maker.name: maker for maker in (Expiration, KeepAll, Rewrite, RewriteUnion, Hybrid)}
 
 
 def is_visible(statement: Statement) -> bool:
@@ -74,10 +79,10 @@ class Run:
         self._program = compile_rules(case.rules, self._dictionary)
 
     def _make(self, strategy, rules, dictionary):
-        maintainer = MAINTAINERS[strategy](rules, dictionary)
+        made = MAINTAINERS[strategy](rules, dictionary)
         for bgp in self.bgps:
-            maintainer.watch(pinned(bgp, dictionary))
-        return maintainer
+            made.watch(pinned(bgp, dictionary))
+        return made
 
     def watch(self, bgp: Bgp) -> None:
         self.bgps.append(bgp)
@@ -191,6 +196,22 @@ def test_watched_patterns_agree_with_a_nested_loop(chunk):
 @pytest.mark.parametrize("seed", range(SEED, SEED + 20))
 def test_keeping_every_derivation_gives_the_same_answers(seed):
     check(make_case(seed), "expiration-keep-all")
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_rules_folded_into_patterns_give_the_same_answers(chunk, monkeypatch):
+    first = SEED + chunk * CASES_EACH
+    print(f"first seed {first} (ENSUE_SEED)")
+    monkeypatch.setattr(maintainer, "MOST_MEMBERS", 60)  # Larger unions take long, and show nothing new.
+    seen = unions = 0
+    for case in map(make_case, range(first, first + CASES_EACH, 3)):
+        seen += check(mixed(case), "hybrid")
+        seen += check(linear(case), "rewrite")
+        with suppress(StrategyError):  # As the union would be too large.
+            check(linear(case), "rewrite-union")
+            unions += 1
+    assert seen > 20 * CASES_EACH, "cases with next to no solutions show nothing"
+    assert unions >= CASES_EACH / 10
 
 
 def in_words(case: Case, rules: RuleSet, words: dict[str, str], known: tuple[Statement, ...]) -> Case:

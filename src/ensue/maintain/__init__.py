@@ -19,8 +19,14 @@ STRATEGIES = {
     "expiration-keep-all": ("ensue.maintain.expiration", "KeepAll"),
     "expiration-no-table": ("ensue.maintain.expiration", "NoTable"),
     "rete": ("ensue.maintain.rete", "Rete"),
+    "rewrite": ("ensue.maintain.rewrite.maintainer", "Rewrite"),
+    "rewrite-union": ("ensue.maintain.rewrite.maintainer", "RewriteUnion"),
+    "hybrid": ("ensue.maintain.rewrite.maintainer", "Hybrid"),
 }
 """Where each strategy lives. Loaded when asked for: `rete` must not pull in the kernel."""
+
+PARTICULAR = frozenset({"rewrite", "rewrite-union"})
+"""The strategies that do not take all rules: that is to be said before anything is pushed."""
 
 
 def check_strategy(strategy: str) -> None:

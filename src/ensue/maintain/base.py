@@ -37,9 +37,7 @@ class LoggedMaintainer:
         self._log.expire(snapshot.threshold)
 
     def _add_ground(self, copies: Copies) -> None:
-        if copies.context.count(BACKGROUND) < len(copies):
-            raise UsageError("background is context 0", hint="stream copies go to `admit`")
-        self._ground.extend(copies)
+        add_background(self._ground, copies)
 
     def _take_back(self, copies: Copies, *, every: bool) -> list[tuple[int, int, int, int, int]]:
         """Take the newest (or every) copy of each statement out of the log, and list them.
@@ -57,6 +55,13 @@ class LoggedMaintainer:
     def _columns_in_use(self) -> list[Iterable[int]]:
         batches = [self._ground, *self._log.panes()]
         return [column for b in batches for column in (b.s, b.p, b.o, b.graph)]
+
+
+def add_background(ground: Copies, copies: Copies) -> None:
+    """Put background to what there is of it."""
+    if copies.context.count(BACKGROUND) < len(copies):
+        raise UsageError("background is context 0", hint="stream copies go to `admit`")
+    ground.extend(copies)
 
 
 def check_stream_copies(copies: Copies) -> None:

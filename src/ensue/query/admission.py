@@ -60,6 +60,8 @@ class Admission:
             source.readers_changed(only_answers=bound.scope not in self._read_whole)
             source.watch(running.watched(name))
             missing |= {on: source.missing(on.stream) for on in streams if on.name == name}
+            if self._plans.may_refuse:
+                _ = source.maintainer  # Made now, so that it refuses now.
         return [missing[on] for on in streams]
 
     def plan(self, scope: Scope) -> Specialised:
@@ -77,10 +79,13 @@ class Admission:
         self._readers = {}
         self._read_whole = set()
         self._plans.forget_readers()
+        for source in self._sources.materialisations.values():
+            source.unwatch()
         for running in queries:
             for name, bound in running.bounds.items():
                 self._plans.read(bound.scope, running.query, name)
                 self._reads(running, bound)
+                self._sources.materialisations[bound.scope].watch(running.watched(name))
         for scope, source in self._sources.materialisations.items():
             source.readers_changed(only_answers=scope not in self._read_whole)
         self._index()

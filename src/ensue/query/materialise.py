@@ -124,6 +124,10 @@ class Materialisation:
         if self._made is not None:
             self._made.watch(new)
 
+    def unwatch(self) -> None:
+        """Whoever reads it will say what to keep the solutions of."""
+        self._patterns.clear()
+
     def readers_changed(self, *, only_answers: bool) -> None:
         """Other queries read it from now on, or `only_answers`: it may have to do more, or less."""
         self._only_answers = only_answers

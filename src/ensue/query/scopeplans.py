@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ensue.maintain import PARTICULAR
 from ensue.maintain.contract import Maintainer
 from ensue.plan.asked import OneWindow
 from ensue.plan.lookout import schema_on_the_stream
@@ -24,6 +25,11 @@ class ScopePlans:
         self._fixed_schema = fixed_schema
         self._may_assume = fixed_schema or can_plan_anew
         self._readers: dict[Scope, list[Reader]] = {}
+
+    @property
+    def may_refuse(self) -> bool:
+        """Whether making a maintainer can fail, as its strategy does not take all rules."""
+        return self._background.strategy in PARTICULAR
 
     def read(self, scope: Scope, query: ContinuousQuery, graph: str | None) -> None:
         """A query reads a graph of its own (None: the default graph) from a scope."""

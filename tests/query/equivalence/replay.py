@@ -21,11 +21,12 @@ from query.equivalence.history import parsed
 from query.equivalence.reference import Bag, Expected, expected
 
 from ensue import Reasoner
+from ensue.errors import StrategyError
 from ensue.query.output import Result
 from ensue.query.tree import Form
 from ensue.windows.frontier import Disorder
 
-STRATEGIES = ("recompute", "dred", "expiration", "rete")
+STRATEGIES = ("recompute", "dred", "expiration", "rete", "rewrite", "rewrite-union", "hybrid")
 EVALUATORS = ("compiled", "oxigraph")
 """`compiled` stands for the engine's own choice: what does not compile goes to oxigraph."""
 
@@ -159,11 +160,16 @@ def _texts(want: Bag, got: Bag, window: str) -> tuple[str, str]:
 def compare(
     case: Case, strategy: str, evaluator: str, lines: list[Expected] | None = None
 ) -> Difference | None:
-    """The first difference between the engine and the definition; a crash is one too."""
+    """The first difference between the engine and the definition; a crash is one too.
+
+    Raises StrategyError where the strategy does not take the rules.
+    """
     lines = expected(case) if lines is None else lines
     combination = f"{strategy}/{evaluator}"
     try:
         results = run(case, strategy, evaluator).results
+    except StrategyError:
+        raise  # Not every strategy takes every rule: that is for the caller.
     except Exception as problem:  # whatever it is, it belongs with the case that brought it about
         frame = extract_tb(problem.__traceback__)[-1]
         where = f"{Path(frame.filename).name}:{frame.lineno}"
@@ -204,7 +210,11 @@ def main(arguments: list[str] | None = None) -> int:
         lines = expected(case)
         for strategy in options.strategy or STRATEGIES:
             for evaluator in options.evaluator or EVALUATORS:
-                difference = compare(case, strategy, evaluator, lines)
+                try:
+                    difference = compare(case, strategy, evaluator, lines)
+                except StrategyError as refusal:
+                    print(f"case {seed}: {refusal}", flush=True)
+                    continue
                 if difference is not None:
                     print(f"{render(case)}\n\ncase {seed}: {difference}", flush=True)
                     return 1

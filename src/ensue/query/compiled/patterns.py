@@ -6,6 +6,7 @@ what there is: so a cross product is made only where the query asks for one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -42,7 +43,17 @@ def solve(graph: Graph, patterns: tuple[Pattern, ...], remembered: Remembered) -
     maintained = graph.solutions(patterns) if patterns else None
     if maintained is not None:
         return Relation(maintained.columns, len(maintained.stamps), maintained.stamps)
-    waiting = [_in_graph(graph, pattern, remembered) for pattern in patterns]
+    return joined(_in_graph(graph, pattern, remembered) for pattern in patterns)
+
+
+def joined(matched: Iterable[Relation]) -> Relation:
+    """What single patterns match, joined.
+
+    >>> one, other = Relation({"x": np.array([4, 5])}, 2), Relation({"x": np.array([5])}, 1)
+    >>> joined([one, other]).columns["x"].tolist()
+    [5]
+    """
+    waiting = list(matched)
     solved = Relation.unit()
     while waiting:
         following = min(waiting, key=lambda one: (solved.columns.keys().isdisjoint(one.columns), one.length))
