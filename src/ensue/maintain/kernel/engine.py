@@ -110,7 +110,7 @@ class Kernel:
         self.put(axioms)
         self.put(background)
         ground = self._background()
-        epsilon = make_epsilon(program, planned, ground, set())
+        epsilon = make_epsilon(program, planned, ground, set(), bytes(dictionary.kinds))
         if only_answers:
             self._needed = needed(program, planned, epsilon.plans)
         if self._needed is not None:
@@ -366,13 +366,13 @@ class Kernel:
     def _fill_table(self, store: Store) -> Store:
         """Make the epsilon table, of the rules that nothing outside the background has spoilt yet."""
         self._active.look(store)
-        epsilon = make_epsilon(self._program, self._planned, self._background(), self._active.matched)
+        kinds, ground = bytes(self._dictionary.kinds), self._background()
+        epsilon = make_epsilon(self._program, self._planned, ground, self._active.matched, kinds)
         self._active.done = epsilon.plans
         return install(store, epsilon, self._make_table(epsilon))
 
     def _make_table(self, epsilon: Epsilon) -> Table:
-        kinds, background = bytes(self._dictionary.kinds), self._background()
-        return make_table(epsilon, self._planned, kinds, background, self._needed)
+        return make_table(epsilon, self._planned, self._background(), self._needed)
 
     def _list_active(self, store: Store) -> Store:
         return self._active.enter(store, int(store.meta[WANTED]))
