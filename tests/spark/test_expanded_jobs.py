@@ -102,8 +102,8 @@ def test_random_cases(spark, tmp_path):
             pytest.fail(str(difference), pytrace=False)
     shards = {n: sum(packed.name.endswith(f"/{n}") for _, packed in listed) for n in SHARDS}
     print(f"{len(listed)} runs from seed {SEED} on, by shards {shards}; {answered} evaluations with answers")
-    assert shards[1] >= 10
-    assert answered >= 20
+    assert shards[1] >= 5
+    assert answered >= 10
 
 
 RULES = load_rules("rdfs-jena")
