@@ -69,6 +69,8 @@ class Expander:
         self._terms = pa.array(table.terms, pa.string())
         self._counts = np.diff(table.starts)
         self._lookup = _Lookup.of(table)
+        # By the column, as they are read.
+        self._slots = tuple(np.ascontiguousarray(table.rows[:, at]) for at in (S, P, O))
         rows = table.rows
         self._guarded = bool((rows[:, [OF_SUBJECT, OF_OBJECT]] != EVERY_KIND).any())
         self._marks = int(np.bitwise_or.reduce(rows[:, MARKS])) if len(rows) else 0
@@ -84,11 +86,34 @@ class Expander:
         Of a table that is restricted, the statements themselves are left out that are not needed.
         """
         work = _Block(self, block)
-        made = work.all()
+        parts = [self._needed(part, work) for part in work.parts()]
         kept = np.arange(len(block))
         if self._checked is not None:
             kept = np.flatnonzero(self._checked(Texts(block.terms), block.s, block.p, block.o))
-        return work.with_made(kept, made)
+        return work.with_made(kept, parts)
+
+    def _needed(self, made: _Made, work: _Block) -> _Made:
+        """Those of what was made that are needed."""
+        if self._checked is None or not self._marks & (Mark.CHECKED | Mark.SILENT):
+            return made
+        marks = self._table.rows[made.by, MARKS]
+        kept = marks & Mark.SILENT == 0
+        asked = np.flatnonzero(marks & Mark.CHECKED)
+        if len(asked):
+            some = made.only(asked)
+            kept[asked] = self._checked(Texts(work.terms), some.s, some.p, some.o)
+        return made.only(kept)
+
+    def used(self, entries: Numbers) -> Numbers:
+        """The constants that entries are made of. What is open may need any."""
+        if self._marks & Mark.OPEN:
+            return np.arange(len(self._terms))
+        asked = np.unique(entries)
+        rows = np.zeros(len(self._table) + 1, np.int32)
+        np.add.at(rows, self._table.starts[asked], 1)
+        np.add.at(rows, self._table.starts[asked + 1], -1)
+        slots = self._table.rows[np.flatnonzero(np.cumsum(rows[:-1])), S : O + 1]
+        return np.unique(slots[slots >= 0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,57 +161,65 @@ class _Block:
         self._by = expander
         known = pc.index_in(block.terms, value_set=expander._terms)
         own = pc.fill_null(known, _NOWHERE).to_numpy(zero_copy_only=False).astype(np.int32)
-        size = len(expander._terms)
+        lookup = expander._lookup
+        self._of_object = lookup.objects(own[block.p], own[block.o])
+        of_predicate = lookup.by_predicate[own[block.p]]
+        self._entries = np.where(self._of_object >= 0, self._of_object, of_predicate)
         # The last ones are for terms that are not in the table, and for slots that are no terms.
-        self._here = np.full(size + 3, _NOWHERE, np.int32)
+        self._here = np.full(len(expander._terms) + 3, _NOWHERE, np.int32)
         self._here[own] = np.arange(len(own), dtype=np.int32)
-        new = np.flatnonzero(self._here[:size] == _NOWHERE)
+        used = expander.used(self._entries)
+        new = used[self._here[used] == _NOWHERE]
         self._here[new] = len(own) + np.arange(len(new), dtype=np.int32)
         self._new = new
         self._own = np.concatenate([own, new.astype(np.int32)])
         """The table's number of each term."""
 
-    def all(self) -> _Made:
-        """What the block's statements imply, in their order, each once for each of them."""
-        block, lookup, own = self._block, self._by._lookup, self._own
-        s, p, o = (column.astype(np.int32, copy=False) for column in (block.s, block.p, block.o))
-        entries = lookup.by_predicate[own[p]]
-        of_object = lookup.objects(own[p], own[o])
-        entries = np.where(of_object >= 0, of_object, entries)
-        # Of most blocks nothing more is to be done with most statements.
-        rows = np.flatnonzero(self._by._counts[entries])
-        s, p, o, entries = s[rows], p[rows], o[rows], entries[rows]
-        made = self._filled(rows, s, p, o, entries)
-        again = self._open(made)
-        coincide = (s == o) | (s == p) | (o == p) | (own[s] >= 0) | self._by._doubles[entries]
-        coincide |= (own[o] >= 0) & (of_object[rows] < 0)
-        coincide |= (own[p] >= 0) & (entries == lookup.of_any)
-        doubtful = np.zeros(len(block), np.bool_)
-        doubtful[rows[coincide]] = True
-        doubtful[made.of[again]] = True
-        if doubtful.any():
-            of_doubtful = doubtful[made.of]
-            settled = self._settled(made.only(of_doubtful))
-            made = _Made.joined([made.only(~of_doubtful), settled])
-            made = made.only(np.argsort(made.of, kind="stable"))
-        return self._needed(made)
+    def parts(self) -> list[_Made]:
+        """What the block's statements imply, each once for each of them: parts that are in their order."""
+        rows = np.flatnonzero(self._by._counts[self._entries]).astype(np.int32)
+        doubtful = self._coincide(rows)
+        plain, others = self._made_of(rows[~doubtful]), self._made_of(rows[doubtful])
+        again = self._open(plain)
+        if len(again):
+            of_some = np.zeros(len(self._block), np.bool_)
+            of_some[plain.of[again]] = True
+            chosen = of_some[plain.of]
+            plain, others = plain.only(~chosen), _Made.joined([others, plain.only(chosen)])
+        if not len(others.of):
+            return [plain]
+        settled = self._settled(others)
+        return [plain, settled.only(np.argsort(settled.of, kind="stable"))]
+
+    def _coincide(self, rows: Numbers) -> Numbers:
+        """Whether two rows of a statement's entry may make the same of it, or the statement itself."""
+        block, own, entries = self._block, self._own, self._entries[rows]
+        s, p, o = block.s[rows], block.p[rows], block.o[rows]
+        found: Numbers = (s == o) | (s == p) | (o == p) | (own[s] >= 0) | self._by._doubles[entries]
+        found |= (own[o] >= 0) & (self._of_object[rows] < 0)
+        found |= (own[p] >= 0) & (entries == self._by._lookup.of_any)
+        return found
+
+    def _made_of(self, rows: Numbers) -> _Made:
+        block = self._block
+        return self._filled(rows, block.s[rows], block.p[rows], block.o[rows], self._entries[rows])
 
     def _filled(self, of: Rows, s: Numbers, p: Numbers, o: Numbers, entries: Rows) -> _Made:
         """What entries make of statements; `of` is what to call these."""
         table = self._by._table
         counts = self._by._counts[entries]
-        which = np.repeat(np.arange(len(of)), counts)
-        first = np.cumsum(counts) - counts
-        by = np.arange(len(which)) + np.repeat(table.starts[entries] - first, counts)
+        which = np.repeat(np.arange(len(of), dtype=np.int32), counts)
+        first = (np.cumsum(counts) - counts).astype(np.int32)
+        by = np.arange(len(which), dtype=np.int32) + np.repeat(table.starts[entries] - first, counts)
         if self._by._guarded:
             kinds = self._kinds
             fits = (table.rows[by, OF_SUBJECT] >> kinds[s[which]]) & 1
             fits &= (table.rows[by, OF_OBJECT] >> kinds[o[which]]) & 1
             which, by = which[fits == 1], by[fits == 1]
-        slots = (self._slot(table.rows[by, at], which, s, p, o) for at in (S, P, O))
+        slots = (self._slot(column[by], which, s, p, o) for column in self._by._slots)
         return _Made(of[which], by, *slots)
 
-    def _slot(self, slots: Numbers, which: Rows, s: Numbers, p: Numbers, o: Numbers) -> Numbers:
+    def _slot(self, slots: Numbers, which: Numbers, s: Numbers, p: Numbers, o: Numbers) -> Numbers:
         found = self._here[slots]
         for code, column in ((THE_SUBJECT, s), (THE_PREDICATE, p), (THE_OBJECT, o)):
             there = np.flatnonzero(slots == code)
@@ -230,39 +263,30 @@ class _Block:
         new[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
         return np.sort(order[new])
 
-    def _needed(self, made: _Made) -> _Made:
-        """Those of what was made that are needed."""
-        checked = self._by._checked
-        if checked is None or not self._by._marks & (Mark.CHECKED | Mark.SILENT):
-            return made
-        marks = self._by._table.rows[made.by, MARKS]
-        kept = marks & Mark.SILENT == 0
-        asked = np.flatnonzero(marks & Mark.CHECKED)
-        if len(asked):
-            some = made.only(asked)
-            kept[asked] = checked(Texts(self._terms), some.s, some.p, some.o)
-        return made.only(kept)
-
     @cached_property
-    def _terms(self) -> pa.StringArray:
+    def terms(self) -> pa.StringArray:
+        """Those of the block, and then those that it has not."""
         return pa.concat_arrays([self._block.terms, self._by._terms.take(pa.array(self._new))])
 
     @cached_property
     def _kinds(self) -> NDArray[np.uint8]:
-        return kinds_of(self._terms)
+        return kinds_of(self.terms)
 
-    def with_made(self, kept: Rows, made: _Made) -> Block:
+    def with_made(self, kept: Rows, parts: list[_Made]) -> Block:
         """These of the block's statements, each followed by what was made of it."""
         block = self._block
-        of = np.concatenate([kept, made.of])
-        # Both are in order: a stable sort only merges them.
+        of = np.concatenate([kept, *(part.of for part in parts)])
+        # All are in order: a stable sort only merges them.
         order = np.argsort(of, kind="stable")
-        places = block.places[of[order]]
-        given = (block.s, block.p, block.o)
-        mine = (made.s, made.p, made.o)
-        s, p, o = (np.concatenate([a[kept], b])[order] for a, b in zip(given, mine, strict=True))
-        graph = np.concatenate([block.graph[kept], np.full(len(made.of), NO_GRAPH, np.int32)])[order]
-        return Block(block.times, places, self._terms, s, p, o, graph).lean()
+        s, p, o = (
+            np.concatenate([given[kept], *(part[at] for part in parts)])[order]
+            for at, given in enumerate((block.s, block.p, block.o), start=2)
+        )
+        names = np.full(len(of) - len(kept), NO_GRAPH, np.int32)
+        graph = np.concatenate([block.graph[kept], names])[order]
+        found = Block(block.times, block.places[of[order]], self.terms, s, p, o, graph)
+        # Other terms are all in use.
+        return found.lean() if len(kept) < len(block) or self._by._marks else found
 
 
 def kinds_of(terms: pa.StringArray) -> NDArray[np.uint8]:
