@@ -107,7 +107,7 @@ def _expanded(
         raise NotExpanded("when a query is evaluated depends on which statements came")
     found = expansion.find(job, queries, background)
     after = relevance.find(queries, found.job.rules, background)
-    if whole.relevance is not None and not after.everything:
+    if job.settings.prune and whole.relevance is not None and not after.everything:
         found = found.only(after.patterns)
     divided = _divided(job, queries, background, after, shards, found)
     found.check([*after.assumed, *(divided.routing.assumed if divided.routing else ())])
