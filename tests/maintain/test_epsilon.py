@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 import pytest
 
 from ensue.dictionary import Dictionary
 from ensue.maintain import make, oracle
-from ensue.maintain.kernel.epsilon import ANY, THE_OBJECT, THE_SUBJECT, Epsilon
-from ensue.maintain.kernel.plans import EVERY_KIND
+from ensue.maintain.kernel.epsilon import make_epsilon
+from ensue.maintain.kernel.links import ANY, THE_OBJECT, THE_SUBJECT
+from ensue.maintain.kernel.network import Network
+from ensue.maintain.kernel.plans import EVERY_KIND, make_plans
 from ensue.maintain.program import compile_rules
 from ensue.model import Copies
 from ensue.rules.load import parse_rules
@@ -95,7 +98,7 @@ def test_what_follows_is_closed_and_each_thing_is_there_once():
         (far, ANY): _anything((THE_OBJECT, far, THE_SUBJECT), (THE_SUBJECT, typed, 10)),
         (typed, 10): _anything((THE_SUBJECT, typed, 11)),
     }
-    closed = Epsilon(rules).closed((near, ANY))
+    closed = Network(rules).closed((near, ANY))
     both_ways = [(THE_SUBJECT, far, THE_OBJECT), (THE_OBJECT, far, THE_SUBJECT)]
     types = [(end, typed, c) for end in (THE_SUBJECT, THE_OBJECT) for c in (10, 11)]
     assert closed.keys() == _anything(*both_ways, *types)
@@ -105,14 +108,57 @@ def test_what_follows_is_closed_and_each_thing_is_there_once():
 def test_an_implied_fact_whose_object_may_matter_is_looked_at_again():
     implied = (THE_SUBJECT, 1, THE_OBJECT)
     rules = {(2, ANY): _anything(implied), (1, 10): _anything((THE_SUBJECT, 1, 11))}
-    assert Epsilon(rules).closed((2, ANY)) == {(implied, EVERY_KIND, EVERY_KIND): True}
+    assert Network(rules).closed((2, ANY)) == {(implied, EVERY_KIND, EVERY_KIND): True}
 
 
 def test_a_guard_goes_along_with_what_follows():
     no_literal = EVERY_KIND & ~(1 << Kind.PLAIN | 1 << Kind.TYPED)
     turned, typed = (THE_OBJECT, 3, THE_SUBJECT), (THE_SUBJECT, 1, 10)
     rules = {(2, ANY): {(turned, EVERY_KIND, no_literal)}, (3, ANY): _anything(typed)}
-    assert Epsilon(rules).closed((2, ANY)).keys() == {
+    assert Network(rules).closed((2, ANY)).keys() == {
         (turned, EVERY_KIND, no_literal),
         ((THE_OBJECT, 1, 10), EVERY_KIND, no_literal),
     }
+
+
+def _tree(size: int, fanout: int) -> list[tuple[str, str, str]]:
+    """A tree of classes, with every pair of a class and one above it."""
+    found = []
+    for k in range(1, size):
+        above = k
+        while above:
+            above = (above - 1) // fanout
+            found.append((f"<urn:C{k}>", "<urn:subClass>", f"<urn:C{above}>"))
+    return found
+
+
+def _many_types(size: int):
+    rules, dictionary = parse_rules(HIERARCHY, syntax="bracketed"), Dictionary()
+    ground = np.array([list(map(dictionary.encode, t)) for t in _tree(size, 6)], np.int32)
+    return rules, dictionary, ground
+
+
+def test_thousands_of_types_go_through_the_table():
+    rules, dictionary, ground = _many_types(3_000)
+    maintainer = make("expiration", rules, dictionary)
+    maintainer.load_background(Copies.background(map(tuple, ground.tolist())))
+    statement = tuple(map(dictionary.encode, ("<urn:x>", "<urn:type>", "<urn:C2999>")))
+    maintainer.admit(Copies.of([(1, *statement, 7)]))
+    maintainer.advance(0)
+    above = [o for s, _, o in _tree(3_000, 6) if s == "<urn:C2999>"]
+    want = {(1, *statement[:2], dictionary.encode(c)): 7 for c in (*above, "<urn:C2999>")}
+    assert len(above) == 5
+    assert maintainer.closure(1).stamps() == want
+    # One look-up for the statement, and none for what follows.
+    assert len(maintainer._engine.store.epsilon) == len(ground)
+
+
+def test_where_too_much_would_follow_the_largest_rules_do_without_the_table():
+    rules, dictionary, ground = _many_types(50)
+    program = compile_rules(rules, dictionary)
+    planned = make_plans(program, ground, keep_all=False)
+    whole = make_epsilon(program, planned, ground, set(), bytes(dictionary.kinds))
+    part = make_epsilon(program, planned, ground, set(), bytes(dictionary.kinds), most_rows=60)
+    assert whole.plans - part.plans == {planned.given[4, 1]}
+    assert part.plans < whole.plans
+    assert not part.network.implied

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ensue.bench import epsilon
 from ensue.bench.pipeline import Options, throughput
 from ensue.bench.pipeline_latency import latencies
 from ensue.bench.pipeline_overload import overload
@@ -28,6 +29,19 @@ def test_latency_is_counted_from_the_close(spark):
     found = latencies(spark, 300, 2, 2, 0, warm_up=1)
     assert len(found) == 2
     assert all(0 < ms < 60_000 for ms in found)
+
+
+@pytest.mark.long
+def test_what_is_derived_before_the_shuffle_is_right(spark):
+    options = epsilon.Options(statements=20_000, block=5_000, repeats=1, sample=50)
+    row = epsilon.measured(spark, "medium", options)
+    assert row["check"] == "each of 50 as recompute has it, each once"
+    assert row["types"] == 1_365
+    assert row["arriving"] == 20_000
+    assert row["derived"] > 100_000
+    wrong = epsilon.table_of([("<urn:p>", "<urn:q>", "<urn:r>")])
+    schema = epsilon.Hierarchy(2, 2, 5).schema()
+    assert "WRONG" in epsilon.check(wrong, schema, epsilon.SIZES["small"], options)
 
 
 @pytest.mark.long

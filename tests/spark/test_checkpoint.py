@@ -36,8 +36,8 @@ def job(seconds=4, rules="transitive-isin", stated=(), **settings):
     )
 
 
-def card(*, shards=1, filtered=True, **changes):
-    return Card.of(job(**changes), shards=shards, filtered=filtered)
+def card(*, shards=1, filtered=True, expanded=False, **changes):
+    return Card.of(job(**changes), shards=shards, filtered=filtered, expanded=expanded)
 
 
 @pytest.mark.parametrize("filtered", [False, True])
@@ -61,6 +61,7 @@ def test_the_same_job_goes_on(tmp_path, filtered):
         ({"rules": "rdfs-jena"}, "rules changed, and statements were dropped"),
         ({"stated": (FACT,)}, "background changed, and statements were dropped"),
         ({"filtered": False}, "--keep-all changed"),
+        ({"expanded": True}, "--expand changed"),
         ({"filtered": False, "rules": "rdfs-jena"}, "rules changed, and statements were dropped"),
     ],
 )
@@ -87,6 +88,13 @@ def test_what_is_derived_may_be_derived_otherwise(tmp_path, changes, message):
     go_on(tmp_path, card(filtered=False))
     assert go_on(tmp_path, card(filtered=False, **changes))[1:] == [message]
     assert go_on(tmp_path, card(filtered=False, **changes))[1:] == [], "it is the same job now"
+
+
+def test_what_rules_made_of_statements_is_kept_and_so_they_must_not_change(tmp_path):
+    go_on(tmp_path, card(filtered=False, expanded=True))
+    assert go_on(tmp_path, card(filtered=False, expanded=True))[1:] == []
+    with pytest.raises(UsageError, match="rules changed, and what they made of statements was kept"):
+        go_on(tmp_path, card(filtered=False, expanded=True, rules="rdfs-jena"))
 
 
 def test_another_version_goes_on_unless_it_wrote_in_another_way(tmp_path):

@@ -34,6 +34,7 @@ def add_bench(subparsers: SubParsers) -> None:
     _add_sharing(names)
     _add_pipeline(names)
     _add_qsmat(names)
+    _add_epsilon(names)
 
 
 def _add_isin(kinds: SubParsers) -> None:
@@ -223,6 +224,17 @@ def _add_qsmat(names: SubParsers) -> None:
     _add_common(parser, _qsmat)
 
 
+def _add_epsilon(names: SubParsers) -> None:
+    parser = names.add_parser("epsilon", help="statements derived a second before the shuffle on Spark")
+    parser.add_argument("--statements", type=_positive, metavar="N", help="that arrive, for each hierarchy")
+    parser.add_argument("--block", type=_positive, metavar="N", help="statements of a block")
+    parser.add_argument("--cores", type=_positive, metavar="N", help="tasks at once (default: 2)")
+    parser.add_argument("--repeats", type=_positive, metavar="N")
+    parser.add_argument("--sample", type=_positive, metavar="N", help="statements that are checked")
+    parser.add_argument("--sizes", type=_names, metavar="A,B,...", help="some of small,medium,large")
+    _add_common(parser, _epsilon)
+
+
 def _add_common(parser: argparse.ArgumentParser, build: Callable[[argparse.Namespace], Experiment]) -> None:
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--json", metavar="FILE", help="the same figures as JSON")
@@ -294,6 +306,13 @@ def _qsmat(args: argparse.Namespace) -> Experiment:
 
     names = "types window windows instances rounds alternatives seed"
     return qsmat.experiment(qsmat.Options(**_given(args, names)))
+
+
+def _epsilon(args: argparse.Namespace) -> Experiment:
+    from ensue.bench import epsilon
+
+    names = "statements block cores repeats sample sizes seed"
+    return epsilon.experiment(epsilon.Options(**_given(args, names)))
 
 
 def _given(args: argparse.Namespace, names: str) -> dict[str, Any]:

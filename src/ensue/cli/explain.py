@@ -25,13 +25,14 @@ def add_explain(subparsers: SubParsers) -> None:
     add("--json", action="store_true", help="for machines")
     add("--shards", metavar="N", type=int, default=1, help="over how many shards it is to be spread")
     add("--keep-all", action="store_true", help="drop no statement that no query needs")
+    add("--expand", action="store_true", help="apply linear rules before statements are spread")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Do it."""
     job = job_of(args)
-    how = spread(job, shards=args.shards, keep_all=args.keep_all)
+    how = spread(job, shards=args.shards, keep_all=args.keep_all, expand=args.expand)
     plan = job.reasoner().plan() | {"spark": how.describe()}
     print(json.dumps(plan, indent=2, ensure_ascii=False) if args.json else "\n".join(_lines(plan)))
     return 0

@@ -22,6 +22,7 @@ _ON_SPARK = (
     "speed",
     "follow",
     "keep_all",
+    "expand",
     "batch_bytes",
     "master",
     "conf",
@@ -56,6 +57,7 @@ def add_run(subparsers: SubParsers) -> None:
     )
     add("--follow", action="store_true", default=None, help="files grow: go on until Ctrl-C")
     add("--keep-all", action="store_true", default=None, help="drop no statement that no query needs")
+    add("--expand", action="store_true", default=None, help="apply linear rules before statements are spread")
     add("--batch-bytes", metavar="N", type=int, help="how much a micro-batch takes in at most")
     parser.set_defaults(run=run)
 

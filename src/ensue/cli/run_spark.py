@@ -39,7 +39,9 @@ def run_spark(args: argparse.Namespace) -> int:
     progress = Progress(sys.stderr, quiet=args.quiet)
     job = job_of(args)
     streams = streams_of(args, job.reasoner())
-    plan = plan_of(job, shards=args.shards or 1, keep_all=bool(args.keep_all))
+    plan = plan_of(job, shards=args.shards or 1, keep_all=bool(args.keep_all), expand=bool(args.expand))
+    if plan.not_expanded_because is not None:
+        progress.say(f"shards apply all rules: {plan.not_expanded_because}")
     if plan.one_shard_because is not None:
         progress.say(f"one shard: {plan.one_shard_because}")
     checkpoint = _checkpoint(args, plan, progress)
@@ -75,7 +77,8 @@ def _checkpoint(args: argparse.Namespace, plan: Plan, progress: Progress) -> Pat
     if args.checkpoint is None:
         return None
     checkpoint = Path(args.checkpoint)
-    card = Card.of(plan.job, shards=len(plan.keys), filtered=plan.relevance is not None)
+    filtered, expanded = plan.relevance is not None, plan.expansion is not None
+    card = Card.of(plan.job, shards=len(plan.keys), filtered=filtered, expanded=expanded)
     for line in go_on(checkpoint, card):
         progress.say(line)
     return checkpoint

@@ -29,6 +29,7 @@ class Closed:
     """
 
     def __init__(self, dictionary: Dictionary, s: Any, p: Any, o: Any) -> None:
+        self.dictionary = dictionary
         self._terms = Texts(dictionary)
         self._columns = tuple(np.asarray(column, np.int32) for column in (s, p, o))
 

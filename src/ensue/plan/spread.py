@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from ensue.job import Job
-from ensue.plan import relevance, routing
+from ensue.plan import expansion, relevance, routing
+from ensue.plan.expansion import Expansion, NotExpanded
+from ensue.plan.known import Closed
 from ensue.plan.relevance import Relevance
 from ensue.plan.routing import Routing
 from ensue.plan.shapes import Shape
 from ensue.plan.unfold import refused_by, unfold_and_close
 from ensue.query.tree import ContinuousQuery, Form
+from ensue.rules.tree import RuleSet
 from ensue.windows.spec import CountWindow
 
 _FIX = "if streams never bring schema, say --fixed-schema"
@@ -31,24 +34,33 @@ class Spread:
     """Why there is one shard only although more were asked for."""
     refused: tuple[Shape, ...] = ()
     """What no stream may bring, since rules over lists were unfolded without it."""
+    expansion: Expansion | None = None
+    """What is done to statements before they are routed; None: shards apply all rules."""
+    not_expanded_because: str | None = None
+    """Why shards apply all rules although it was asked for that linear ones are applied before."""
 
     def describe(self) -> list[str]:
         """The same in lines for people."""
         dropped = [f"no statement is dropped: {self.none_dropped_because}"]
         spread = ["one shard" + (f": {self.one_shard_because}" if self.one_shard_because else "")]
+        expanded = [] if self.expansion is None else self.expansion.describe()
+        if self.not_expanded_because is not None:
+            expanded = [f"shards apply all rules: {self.not_expanded_because}"]
         if self.relevance is not None:
             dropped = self.relevance.describe()
         if self.routing is not None:
             spread = [f"{self.shards} shards", *self.routing.describe()]
-        return [*dropped, *spread]
+        return [*dropped, *expanded, *spread]
 
 
-def spread(job: Job, *, shards: int = 1, keep_all: bool = False) -> Spread:
+def spread(job: Job, *, shards: int = 1, keep_all: bool = False, expand: bool = False) -> Spread:
     """How a job is spread over shards: over fewer than asked for, where it cannot be.
 
     Statements that no query needs are dropped, unless all are to be kept. Which these are may hang on
     the schema in the background: then they are dropped only if no stream brings any, so if the job's
     settings say that the schema is fixed; a stream that brings some stops the job.
+
+    `expand`: linear rules are applied before statements are routed, where that shows in no answer.
 
     >>> from ensue.knowledge import Sent
     >>> from ensue.query.language import parse_query
@@ -63,14 +75,57 @@ def spread(job: Job, *, shards: int = 1, keep_all: bool = False) -> Spread:
     refused = refused_by(job.rules)
     found = relevance.find(queries, rules, background)
     kept = _why_none_is_dropped(job, queries, found, keep_all)
-    dropping = found if kept is None else None
+    whole = _divided(job, queries, rules, background, found, shards)
+    whole = replace(
+        whole, relevance=found if kept is None else None, none_dropped_because=kept, refused=refused
+    )
+    if not expand:
+        return whole
+    try:
+        return _expanded(job, queries, background, whole, shards)
+    except NotExpanded as reason:
+        return replace(whole, not_expanded_because=str(reason))
+
+
+def _divided(
+    job: Job,
+    queries: list[ContinuousQuery],
+    rules: RuleSet,
+    background: Closed,
+    found: Relevance,
+    shards: int,
+) -> Spread:
+    """A job over shards, which apply these rules."""
     if shards == 1:
-        return Spread(1, dropping, None, kept, None, refused)
+        return Spread()
     divided = routing.find(queries, rules, background, found)
     one = _why_one_shard(job, queries, divided)
     if one is not None:
-        return Spread(1, dropping, None, kept, one, refused)
-    return Spread(shards, dropping, divided, kept, None, refused)
+        return Spread(one_shard_because=one)
+    return Spread(shards, routing=divided)
+
+
+def _expanded(
+    job: Job, queries: list[ContinuousQuery], background: Closed, whole: Spread, shards: int
+) -> Spread:
+    """The same with linear rules applied before routing; raises NotExpanded."""
+    if not _goes_by_time_alone(job, queries):
+        # What is made of a statement would be counted, too.
+        raise NotExpanded("when a query is evaluated depends on which statements came")
+    if whole.refused:
+        raise NotExpanded("rules over lists are made plain ones by the shards")
+    found = expansion.find(job, queries, background)
+    after = relevance.find(queries, found.job.rules, background)
+    if job.settings.prune and whole.relevance is not None and not after.everything:
+        found = found.only(after.patterns)
+    divided = _divided(job, queries, found.job.rules, background, after, shards)
+    found.check([*after.assumed, *(divided.routing.assumed if divided.routing else ())])
+    return replace(
+        divided,
+        relevance=whole.relevance,
+        none_dropped_because=whole.none_dropped_because,
+        expansion=found,
+    )
 
 
 def _why_none_is_dropped(

@@ -57,6 +57,7 @@ def answers(
     until: bool = False,
     shards: int = 1,
     keep_all: bool = False,
+    expand: bool = False,
     fixed_schema: bool = False,
     terms: Terms = "parts",
     include_empty: bool = False,
@@ -81,11 +82,11 @@ def answers(
     `streams` are streaming DataFrames (`inputs.py` says of which columns), or paths, by IRI. `disorder` is
     how many milliseconds older than the newest statement one may be, `late` what becomes of those that are
     older; or it says both itself. `shards`: over how many partitions the work is spread, where that is
-    possible; `keep_all` and `fixed_schema` as in `ensue run`. `until` adds a column: when an answer will
-    leave if nothing more arrives. `include_empty`: an evaluation without answers has a row too, without
-    values. Lines that cannot be read are counted and left out; or kept as rows with a column `dead`; or the
-    first one stops the query. What is counted is in the progress of the streaming query, among the observed
-    metrics of this `name`. The rest is as for `Reasoner`.
+    possible; `keep_all`, `expand` and `fixed_schema` as in `ensue run`. `until` adds a column: when an
+    answer will leave if nothing more arrives. `include_empty`: an evaluation without answers has a row too,
+    without values. Lines that cannot be read are counted and left out; or kept as rows with a column
+    `dead`; or the first one stops the query. What is counted is in the progress of the streaming query,
+    among the observed metrics of this `name`. The rest is as for `Reasoner`.
     """
     _check_word("terms", terms, get_args(Terms))
     _check_word("dead_letters", dead_letters, get_args(DeadLetters))
@@ -104,7 +105,7 @@ def answers(
     job = Job.of(asked, rule_set(rules), InFiles(tuple(files), Graphs(graphs, allow)), settings)
     check_streams(streams, job.reasoner().streams, 'add it: streams={{"{}": ...}}')
     layout = Layout.of(asked, terms=terms, until=until, empty=include_empty, dead_letters=dead_letters)
-    plan = plan_of(job, shards=shards, keep_all=keep_all)
+    plan = plan_of(job, shards=shards, keep_all=keep_all, expand=expand)
     _check_empty(layout, plan)
     return _table(stepped(sources_of(spark, streams, plan), [plan]).observe(name, *_counted()), layout)
 

@@ -50,7 +50,7 @@ class Block:
     times: Runs
     """Of all statements that were read."""
     rows: Terms | None
-    """Which of them are here; None: all."""
+    """Which of them are here, some more than once with what was made of them; None: all, once."""
     terms: pa.StringArray
     """Each term once; the other columns are numbers of these."""
     s: Terms
@@ -106,7 +106,8 @@ class Block:
         before = np.cumsum([0, *(len(block.times) for block in blocks)], dtype=np.int32)
         rows = np.concatenate([first + block.places for first, block in zip(before, blocks, strict=False)])
         times = Runs.joined([block.times for block in blocks])
-        return cls(times, rows if len(rows) < len(times) else None, coded.dictionary, s, p, o, graph)
+        whole = all(block.rows is None for block in blocks)
+        return cls(times, None if whole else rows, coded.dictionary, s, p, o, graph)
 
     def ordered(self, order: NDArray[Any]) -> Block:
         """The same as if they had been read in another order."""
@@ -123,20 +124,25 @@ class Block:
         if len(which) == len(self):
             return self
         rows = which.astype(np.int32) if self.rows is None else self.rows[which]
-        s, p, o, graph = (column[which] for column in self.columns)
-        # Terms that are not used any more are left out: most of the bytes are terms.
+        columns = (column[which] for column in self.columns)
+        return Block(self.times, rows, self.terms, *columns).lean()
+
+    def lean(self) -> Block:
+        """The same without terms that are not used: most of the bytes are terms."""
         used = np.zeros(len(self.terms) + 1, bool)  # The last is for NO_GRAPH, which is -1.
-        for column in (s, p, o, graph):
+        for column in self.columns:
             used[column] = True
         kept = np.flatnonzero(used[:-1])
+        if len(kept) == len(self.terms):
+            return self
         renumbered = np.full(len(used), NO_GRAPH, np.int32)
         renumbered[kept] = np.arange(len(kept), dtype=np.int32)
         terms = self.terms.take(pa.array(kept))
-        return Block(self.times, rows, terms, *(renumbered[column] for column in (s, p, o, graph)))
+        return Block(self.times, self.rows, terms, *(renumbered[column] for column in self.columns))
 
     def write(self) -> bytes:
         """As bytes: compressed, and laid out so that little is left to compress."""
-        cuts, text = _cut(self.terms)
+        cuts, text = text_of(self.terms)
         wide, times = _apart(self.times.times)
         named = bool((self.graph != NO_GRAPH).any())
         numbers = np.uint16 if len(self.terms) < _NARROW else np.int32
@@ -174,7 +180,7 @@ class Block:
 
     def batch(self, dictionary: FlatDictionary) -> Batch:
         """The same in the integers of a dictionary."""
-        cuts, text = _cut(self.terms)
+        cuts, text = text_of(self.terms)
         numbers = dictionary.encode_texts(np.frombuffer(text, np.uint8), cuts)
         known = np.append(numbers, np.int32(DEFAULT_GRAPH))
         arrivals = Arrivals(self.stamps, *(known[column] for column in self.columns))
@@ -208,7 +214,7 @@ class Texts(Sequence[str]):
 
     def checksums(self, numbers: Terms) -> NDArray[np.uint32]:
         """The checksums of the texts of these terms, which say who owns them."""
-        cuts, text = _cut(self._terms)
+        cuts, text = text_of(self._terms)
         return checksums(np.frombuffer(text, np.uint8), cuts, numbers)
 
 
@@ -226,7 +232,7 @@ class _Parts:
         return found
 
 
-def _cut(terms: pa.StringArray) -> tuple[Terms, memoryview]:
+def text_of(terms: pa.StringArray) -> tuple[Terms, memoryview]:
     """Where terms begin and end, and their bytes."""
     if not len(terms):
         return np.zeros(1, np.int32), memoryview(b"")

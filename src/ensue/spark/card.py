@@ -37,9 +37,10 @@ class Card:
     methods: str
     shards: int
     filtered: bool
+    expanded: bool = False
 
     @classmethod
-    def of(cls, job: Job, *, shards: int, filtered: bool) -> Card:
+    def of(cls, job: Job, *, shards: int, filtered: bool, expanded: bool = False) -> Card:
         """The card of a job."""
         settings = job.settings
         admission = (settings.disorder, settings.t0, settings.bounds, settings.report)
@@ -53,6 +54,7 @@ class Card:
             _digest((settings.strategy, settings.evaluator, settings.until)),
             shards,
             filtered,
+            expanded,
         )
 
 
@@ -88,6 +90,9 @@ def _differences(before: Card, card: Card) -> list[str]:
     ):
         if changed:
             raise UsageError(f"{what} changed since the checkpoint was made", hint=fresh)
+    if before.expanded != card.expanded:
+        # What older statements imply is there or not, and the shards' rules are others.
+        raise UsageError("--expand changed since the checkpoint was made", hint=fresh)
     said = []
     if before.version != card.version:
         said.append(f"it was written by Ensue {before.version}: state is read as it is")
@@ -105,6 +110,9 @@ def _differences(before: Card, card: Card) -> list[str]:
         hint = f"{fresh}, or run with --keep-all from the start"
         names = " and ".join(knowledge)
         raise UsageError(f"{names} changed, and statements were dropped that may matter now", hint=hint)
+    if knowledge and card.expanded:
+        names = " and ".join(knowledge)
+        raise UsageError(f"{names} changed, and what they made of statements was kept", hint=fresh)
     if knowledge:
         said.append(f"{' and '.join(knowledge)} changed: from the next window on the new ones hold")
     if before.filtered != card.filtered and not knowledge:

@@ -6,19 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ensue.job import Job
+from ensue.plan.expansion import Expansion
 from ensue.plan.relevance import Relevance
 from ensue.plan.routing import Routing
 from ensue.plan.shapes import Shape
 from ensue.plan.spread import spread
 from ensue.spark.packed import Packed
-from ensue.spark.prepare import Lane
+from ensue.spark.prepare import Expanding, Lane
 from ensue.spark.processor import ShardOf
 from ensue.spark.shards import shard_keys
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A job, how it is spread over shards, and what is left out before it gets there."""
+    """A job, how it is spread over shards, and what is left out and added before it gets there."""
 
     job: Job
     keys: tuple[int, ...]
@@ -29,22 +30,37 @@ class Plan:
     """Why there is one shard only although more were asked for."""
     refused: tuple[Shape, ...] = ()
     """What no stream may bring: see `ensue.plan.unfold`."""
+    expansion: Expansion | None = None
+    not_expanded_because: str | None = None
+    """Why shards apply all rules although it was asked for that linear ones are applied before."""
 
     def lane(self, stream: str) -> Lane:
         """The way of a stream's statements to the shards."""
-        return Lane(stream, self.keys, self.relevance, self.routing, self.refused)
+        found = self.expansion
+        expanding = None if found is None else Expanding(found.table, found.assumed)
+        return Lane(stream, self.keys, self.relevance, self.routing, self.refused, expanding)
 
     def shards(self) -> Iterator[tuple[int, ShardOf]]:
         """The shards by their keys."""
-        job, count = Packed.of(self.job), len(self.keys)
+        left = self.job if self.expansion is None else self.expansion.job
+        job, count = Packed.of(left), len(self.keys)
         names = [query.name for query in self.job.queries]
         for shard, key in enumerate(self.keys):
             found = {name: self.routing.accepts(name, count, shard) for name in names} if self.routing else {}
             yield key, ShardOf(job, {name: each for name, each in found.items() if each is not None})
 
 
-def plan_of(job: Job, *, shards: int = 1, keep_all: bool = False) -> Plan:
+def plan_of(job: Job, *, shards: int = 1, keep_all: bool = False, expand: bool = False) -> Plan:
     """The plan of a job: see `ensue.plan.spread`."""
-    found = spread(job, shards=shards, keep_all=keep_all)
+    found = spread(job, shards=shards, keep_all=keep_all, expand=expand)
     keys = tuple(shard_keys(found.shards))
-    return Plan(job, keys, found.relevance, found.routing, found.one_shard_because, found.refused)
+    return Plan(
+        job,
+        keys,
+        found.relevance,
+        found.routing,
+        found.one_shard_because,
+        found.refused,
+        found.expansion,
+        found.not_expanded_because,
+    )

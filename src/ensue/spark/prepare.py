@@ -1,4 +1,5 @@
-"""What happens to lines before the shuffle: decoded, counted, filtered, routed, and packed into blocks.
+"""What happens to lines before the shuffle: decoded, counted, filtered, perhaps expanded, routed, and packed
+into blocks.
 
 All of it is stateless and by the column. What comes out are few rows: for each piece of input and each shard
 a block, even if nothing of it concerns that shard, since every shard must hear how far time has come.
@@ -18,6 +19,7 @@ from pyspark import TaskContext
 
 from ensue.maintain.kernel.sieve import EVERYTHING, Sieve, sieve_of
 from ensue.model import FOREVER
+from ensue.plan.epsilon import EpsilonTable
 from ensue.plan.lookout import list_for_rules, schema_on_the_stream
 from ensue.plan.matches import Matches
 from ensue.plan.relevance import Relevance
@@ -25,6 +27,7 @@ from ensue.plan.routing import Routing
 from ensue.plan.shapes import Shape
 from ensue.spark.blocks import Block, Texts
 from ensue.spark.decode import Decoded, decode
+from ensue.spark.expand import Expander
 from ensue.spark.heartbeats import apart
 from ensue.spark.packed import Packed
 from ensue.spark.pieces import BLOCK, DEAD, END, HEARTBEAT
@@ -54,6 +57,14 @@ _ENOUGH, _FAR_ENOUGH = 1 << 16, 1 << 20
 """So many statements are worth a block of their own, and the times of so many that were read."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Expanding:
+    """What is made of statements, and what none of them must be."""
+
+    table: EpsilonTable
+    assumed: tuple[Shape, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Lane:
     """The way of a stream's statements to the shards of a job."""
@@ -65,6 +76,7 @@ class Lane:
     routing: Routing | None = None
     refused: tuple[Shape, ...] = ()
     """What the stream may not bring: see `ensue.plan.unfold`."""
+    expanding: Expanding | None = None
 
 
 Lanes = Mapping[str, Lane]
@@ -145,8 +157,12 @@ class Sorter:
     def __init__(self, lane: Lane) -> None:
         self.stream, self.keys = lane.stream, lane.keys
         relevant = () if lane.relevance is None else lane.relevance.patterns
+        self._expand = None
+        if lane.expanding is not None:
+            self._expand = Expander(lane.expanding.table)
+            relevant = lane.expanding.table.needed or ()
         self._router = lane.routing.router(len(lane.keys), relevant) if lane.routing is not None else None
-        plans = [plan for plan in (lane.relevance, lane.routing) if plan is not None]
+        plans = [plan for plan in (lane.relevance, lane.routing, lane.expanding) if plan is not None]
         assumed = [shape for plan in plans for shape in plan.assumed]
         self._assumed, self._refused = Matches(assumed), Matches(lane.refused)
         # What should not come is looked for among what is kept, which is less.
@@ -156,7 +172,7 @@ class Sorter:
 
     def parts(self, block: Block) -> Iterator[Block]:
         """What each shard gets of a block."""
-        if self._kept is None and self._router is None:
+        if self._kept is None and self._router is None and self._expand is None:
             yield from (block for _ in self.keys)
             return
         terms, columns = Texts(block.terms), (block.s, block.p, block.o)
@@ -168,6 +184,12 @@ class Sorter:
             raise list_for_rules(f"the stream <{self.stream}>", *_first(block, kept[wrong]))
         if (wrong := self._assumed(terms, *columns)).any():
             raise schema_on_the_stream(self.stream, *_first(block, kept[wrong]))
+            row = int(kept[np.flatnonzero(wrong)[0]])
+            s, p, o = (block.terms[int(column[row])].as_py() for column in (block.s, block.p, block.o))
+            raise schema_on_the_stream(self.stream, s, p, o)
+        if self._expand is not None:
+            block = self._expand(block.only(kept))
+            kept, terms, columns = np.arange(len(block)), Texts(block.terms), (block.s, block.p, block.o)
         if self._router is None:
             part = block.only(kept)
             yield from (part for _ in self.keys)

@@ -170,11 +170,17 @@ def _bits(terms: Array) -> int:
 
 
 def _larger(store: Store) -> Store:
-    """Room for twice as many predicates; they are listed anew as they come."""
+    """Room for twice as many predicates; those that are listed stay so."""
     size = 2 * len(store.active_keys)
-    store.meta[ACTIVE_USED] = 0
-    return store._replace(
-        active_keys=np.full(size, END, np.int32),
-        active_starts=np.zeros((size, 3), np.int32),
-        active_objects=np.zeros(size, np.int64),
-    )
+    keys = np.full(size, END, np.int32)
+    starts, objects = np.zeros((size, 3), np.int32), np.zeros(size, np.int64)
+    for old in np.flatnonzero(store.active_keys != END).tolist():
+        at = int(store.active_keys[old]) & (size - 1)
+        while keys[at] != END:
+            at = (at + 1) & (size - 1)
+        keys[at], starts[at], objects[at] = (
+            store.active_keys[old],
+            store.active_starts[old],
+            store.active_objects[old],
+        )
+    return store._replace(active_keys=keys, active_starts=starts, active_objects=objects)

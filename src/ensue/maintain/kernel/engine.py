@@ -56,6 +56,7 @@ from ensue.maintain.kernel.layout import (
     new_store,
 )
 from ensue.maintain.kernel.needed import Needed, needed
+from ensue.maintain.kernel.network import Network
 from ensue.maintain.kernel.plans import PlanSet, make_plans
 from ensue.maintain.kernel.view import address_of, book_of
 from ensue.maintain.program import CompiledRule, Program
@@ -378,12 +379,12 @@ class Kernel:
     def _linear(self, matched: set[int]) -> Epsilon:
         """The linear rules, but for those of which the stream has matched an alpha."""
         if not self._with_table:
-            return Epsilon()
-        return make_epsilon(self._program, self._planned, self._background(), matched)
+            return Epsilon(Network({}))
+        kinds, ground = bytes(self._dictionary.kinds), self._background()
+        return make_epsilon(self._program, self._planned, ground, matched, kinds)
 
     def _make_table(self, epsilon: Epsilon) -> Table:
-        kinds, background = bytes(self._dictionary.kinds), self._background()
-        return make_table(epsilon, self._planned, kinds, background, self._needed)
+        return make_table(epsilon, self._planned, self._background(), self._needed)
 
     def _list_active(self, store: Store) -> Store:
         return self._active.enter(store, int(store.meta[WANTED]))

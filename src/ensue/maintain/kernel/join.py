@@ -14,7 +14,6 @@ import numpy as np
 
 from ensue.maintain.kernel import view
 from ensue.maintain.kernel.compiling import compiled, inlined, part
-from ensue.maintain.kernel.epsilon import ANY, THE_PREDICATE, THE_SUBJECT
 from ensue.maintain.kernel.facts import doubt, has_constants, put, put_all
 from ensue.maintain.kernel.layout import (
     ACTIVE_UNKNOWN,
@@ -54,6 +53,7 @@ from ensue.maintain.kernel.layout import (
     P,
     S,
 )
+from ensue.maintain.kernel.links import ANY, THE_PREDICATE, THE_SUBJECT
 from ensue.maintain.kernel.plans import (
     ALPHA,
     CUT,
@@ -195,7 +195,8 @@ def _entry(store, predicate, o):
     """Where the table has a key, or END."""
     keys = view.epsilon_keys(store)
     last = len(keys) - 1
-    at = (np.int64(predicate) * 31 + np.int64(o)) & last
+    mixed = np.int64(predicate) * 40_503 + np.int64(o) * 30_011
+    at = (mixed ^ mixed >> 16) & last
     while keys[at, 0] != predicate or keys[at, 1] != o:
         if keys[at, 0] == END - 1:
             return np.int64(END)
