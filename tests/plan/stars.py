@@ -92,7 +92,7 @@ def _iri(name: str) -> str:
 
 def _query(random: Random, name: str, streams: tuple[str, ...]) -> str:
     window = f"[RANGE {random.choice((5, 8, 12))}ms STEP {random.choice((3, 5))}ms]"
-    head, where = _head(random), _where(random)
+    head, where = _head(random), where_about(random)
     prefixes = PREFIXES.replace("@prefix", "PREFIX").replace("> . ", "> ")
     if random.random() < 0.3:
         relation = random.choice(("RSTREAM", "ISTREAM", "DSTREAM"))
@@ -110,7 +110,8 @@ def _head(random: Random) -> tuple[str, str]:
     return (random.choice(("SELECT ?x", "SELECT DISTINCT ?x", "SELECT ?x ?y", "SELECT *", "SELECT *")), "")
 
 
-def _where(random: Random) -> str:
+def where_about(random: Random) -> str:
+    """A pattern about ?x, most of the time."""
     parts = [_triple(random)]
     for number in range(random.choice((0, 1, 1, 2, 2))):
         one, other = _triple(random), _triple(random)

@@ -7,10 +7,11 @@ from itertools import chain
 
 from ensue.job import Job
 from ensue.plan import relevance, routing
+from ensue.plan.conditions import Condition, NotDivided
 from ensue.plan.known import close
 from ensue.plan.relevance import Relevance
 from ensue.plan.routing import Routing
-from ensue.query.tree import ContinuousQuery, Form
+from ensue.query.tree import ContinuousQuery
 from ensue.windows.spec import CountWindow
 
 _FIX = "if streams never bring schema, say --fixed-schema"
@@ -23,8 +24,8 @@ class Spread:
     shards: int = 1
     relevance: Relevance | None = None
     """Which statements are not dropped; None: none is."""
-    routing: Routing | None = None
-    """Which of several shards need a statement."""
+    divided: Routing | None = None
+    """How queries can be divided, and why not; None: nobody asked."""
     none_dropped_because: str | None = None
     one_shard_because: str | None = None
     """Why there is one shard only although more were asked for."""
@@ -32,20 +33,27 @@ class Spread:
     def describe(self) -> list[str]:
         """The same in lines for people."""
         dropped = [f"no statement is dropped: {self.none_dropped_because}"]
-        spread = ["one shard" + (f": {self.one_shard_because}" if self.one_shard_because else "")]
         if self.relevance is not None:
             dropped = self.relevance.describe()
-        if self.routing is not None:
-            spread = [f"{self.shards} shards", *self.routing.describe()]
-        return [*dropped, *spread]
+        spread = [f"{self.shards} shards" if self.shards > 1 else "one shard"]
+        if self.one_shard_because and not (self.divided and self.divided.failed):
+            spread = [f"one shard: {self.one_shard_because}"]
+        return [*dropped, *spread, *(self.divided.describe(self.shards) if self.divided else ())]
+
+    @property
+    def routing(self) -> Routing | None:
+        """Which of several shards need a statement; None: there is one."""
+        return self.divided if self.shards > 1 else None
 
 
-def spread(job: Job, *, shards: int = 1, keep_all: bool = False) -> Spread:
+def spread(job: Job, *, shards: int = 1, keep_all: bool = False, explain: bool = False) -> Spread:
     """How a job is spread over shards: over fewer than asked for, where it cannot be.
 
     Statements that no query needs are dropped, unless all are to be kept. Which these are may hang on
     the schema in the background: then they are dropped only if no stream brings any, so if the job's
     settings say that the schema is fixed; a stream that brings some stops the job.
+
+    `explain`: find out how queries could be divided, even if one shard is all that is asked for.
 
     >>> from ensue.knowledge import Sent
     >>> from ensue.query.language import parse_query
@@ -60,13 +68,11 @@ def spread(job: Job, *, shards: int = 1, keep_all: bool = False) -> Spread:
     found = relevance.find(queries, job.rules, background)
     kept = _why_none_is_dropped(job, queries, found, keep_all)
     dropping = found if kept is None else None
-    if shards == 1:
+    if shards == 1 and not explain:
         return Spread(1, dropping, None, kept)
     divided = routing.find(queries, job.rules, background, found)
-    one = _why_one_shard(job, queries, divided)
-    if one is not None:
-        return Spread(1, dropping, None, kept, one)
-    return Spread(shards, dropping, divided, kept)
+    one = _why_one_shard(job, queries, divided) if shards > 1 else None
+    return Spread(shards if one is None else 1, dropping, divided, kept, one)
 
 
 def _why_none_is_dropped(
@@ -87,13 +93,15 @@ def _why_one_shard(job: Job, queries: list[ContinuousQuery], divided: Routing) -
     if divided.one_shard_because is not None:
         return divided.one_shard_because
     if not _goes_by_time_alone(job, queries):
-        return "when a query is evaluated depends on which statements came, and a shard sees but some"
+        where = "when a query is evaluated depends on which statements came, and a shard sees but some"
+        return str(NotDivided(Condition.KNOWN_WHERE, where))
     if divided.assumed and not job.settings.fixed_schema:
-        return f"schema may come on the streams ({_FIX})"
-    # Shards tell their own answers from others by the variable's value, so it must be in them.
-    for query, (name, variable) in zip(queries, divided.variables, strict=True):
-        if query.form is not Form.SELECT or variable not in map(str, query.algebra.get("PV") or ()):
-            return f"query {name} is divided by ?{variable}, which is not among its answers"
+        where = f"schema may come on the streams, and every shard would need it ({_FIX})"
+        return str(NotDivided(Condition.KNOWN_WHERE, where))
+    if divided.merged and job.settings.evaluator == "oxigraph":
+        first = divided.merged[0]
+        where = f"query {first.query}: {first.because}, and oxigraph cannot put parts together"
+        return str(NotDivided(Condition.MERGED, where))
     return None
 
 
