@@ -7,20 +7,24 @@ each shard; what shards give is packed, and merged.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 from query.equivalence.cases import Case, Push, Register
 from query.equivalence.history import parsed
+from spark.test_shard import Memory
 
 from ensue.job import Job, Settings
 from ensue.knowledge import Sent
 from ensue.plan.matches import Matches
 from ensue.query.output import Result
 from ensue.spark.blocks import Block
+from ensue.spark.pieces import BLOCK, END, Piece
 from ensue.spark.plan import Plan
 from ensue.spark.prepare import Sorter
 from ensue.spark.processor import ANSWERS
 from ensue.spark.results import Row, pack
+from ensue.spark.shard import Cache, Make, step
 
 Statements = dict[str, list[tuple[int, str, str, str]]]
 
@@ -59,27 +63,41 @@ def in_process(job: Job, streams: Statements) -> list[Result]:
     return list(reasoner.end())
 
 
-def over_shards(plan: Plan, streams: Statements, size: int = 25) -> list[Result]:
-    """The results of all shards together; a micro-batch has so many statements of each stream."""
+def over_shards(plan: Plan, streams: Statements, size: int = 25, *, forgets: bool = False) -> list[Result]:
+    """The results of all shards together; a micro-batch has so many statements of each stream.
+
+    `forgets`: before each micro-batch every shard is made anew from what it has written down.
+    """
     sorters = {stream: Sorter(plan.lane(stream)) for stream in streams}
-    shards = [shard.reasoner() for _, shard in plan.shards()]
+    shards = [_Shard(shard.reasoner) for _, shard in plan.shards()]
     parts = {
         stream: [rows[at : at + size] for at in range(0, len(rows), size)] for stream, rows in streams.items()
     }
     results: list[Result] = []
     for number in range(max(map(len, parts.values()), default=0)):
-        blocks = {stream: block_of(rows[number]) for stream, rows in parts.items() if number < len(rows)}
-        routed = {stream: list(sorters[stream].parts(block)) for stream, block in blocks.items()}
-        results += _step(plan, shards, routed)
-    return results + _step(plan, shards, {}, list(streams))
+        pieces: list[list[Piece]] = [[] for _ in shards]
+        for stream, rows in parts.items():
+            if number < len(rows):
+                for mine, part in zip(pieces, sorters[stream].parts(block_of(rows[number])), strict=True):
+                    mine.append(Piece(stream, number, BLOCK, part.write()))
+        results += _step(plan, shards, pieces, forgets)
+    ended = [Piece(stream, len(rows), END, b"") for stream, rows in streams.items()]
+    return results + _step(plan, shards, [ended] * len(shards), forgets)
 
 
-def _step(plan: Plan, shards, routed: dict[str, list[Block]], ended=()) -> list[Result]:
+@dataclass
+class _Shard:
+    make: Make
+    store: Memory = field(default_factory=Memory)
+    cache: Cache = field(default_factory=Cache)
+
+
+def _step(plan: Plan, shards: list[_Shard], pieces: list[list[Piece]], forgets: bool) -> list[Result]:
     rows: list[Row] = []
-    for shard, reasoner in enumerate(shards):
-        batches = {stream: parts[shard].batch(reasoner.terms) for stream, parts in routed.items()}
-        for result in reasoner.step(batches, ended):
-            rows.append(Row(shard, ANSWERS, result.query, result.open, result.close, pack(result)))
+    for number, (shard, came) in enumerate(zip(shards, pieces, strict=True)):
+        cache = Cache() if forgets else shard.cache
+        for result in step("shard", came, shard.store, shard.make, cache).results:
+            rows.append(Row(number, ANSWERS, result.query, result.open, result.close, pack(result)))
     return plan.merging().gathered(rows, len(shards))
 
 
