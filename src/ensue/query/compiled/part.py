@@ -8,7 +8,7 @@ from ensue.dictionary import Dictionary
 from ensue.query.answers import Answers
 from ensue.query.compiled.evaluator import CompiledEvaluator
 from ensue.query.compiled.interpreter import Interpreter
-from ensue.query.compiled.operators import distinct
+from ensue.query.compiled.operators import distinct, sliced
 from ensue.query.compiled.plan import Plan
 from ensue.query.compiled.relation import Relation
 from ensue.query.compiled.results import answers
@@ -27,7 +27,7 @@ class PartEvaluator(CompiledEvaluator):
         assert share.cut is not None
         halves = split(self.plan, share.cut)
         self._share = share
-        self._once = halves.once
+        self._halves = halves
         self.plan = Plan(Form.SELECT, halves.below, halves.variables)
 
     def evaluate(self, dataset: Dataset) -> Answers:
@@ -36,7 +36,11 @@ class PartEvaluator(CompiledEvaluator):
         found = interpreter.run(self.plan.root, dataset.default)
         self._remembered.forget()
         part = self._owned(found).project(self.plan.variables)
-        return answers(self.plan, distinct(part) if self._once else part, self._dictionary, self._scope)
+        if self._halves.once:
+            part = distinct(part)
+        if self._halves.most is not None:
+            part = sliced(interpreter.above(self._halves.above[:1], part), 0, self._halves.most)
+        return answers(self.plan, part, self._dictionary, self._scope)
 
     def _owned(self, solutions: Relation) -> Relation:
         """Those in which the variable has a value that the shard owns; each value is looked at once."""

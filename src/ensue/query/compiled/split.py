@@ -30,6 +30,8 @@ class Halves:
     """What the operators above have to know of a solution, in order of name."""
     once: bool
     """Whether it makes no difference how often a solution is there."""
+    most: int | None = None
+    """How many solutions are enough, the first ones in the order of the lowest operator above; None: all."""
 
 
 def split(plan: p.Plan, cut: Cut) -> Halves:
@@ -48,7 +50,8 @@ def split(plan: p.Plan, cut: Cut) -> Halves:
             raise NotCompiled("something is joined to the groups")
         above.append(node)
         node = node.child
-    return Halves(node, tuple(reversed(above)), _needed(plan, above, node), _once(plan, above))
+    needed, once = _needed(plan, above, node), _once(plan, above)
+    return Halves(node, tuple(reversed(above)), needed, once, _most(above))
 
 
 def _is_below(node: p.Node, cut: Cut, above: Sequence[p.Unary]) -> bool:
@@ -104,6 +107,16 @@ def _once(plan: p.Plan, above: Sequence[p.Unary]) -> bool:
     made = {slot for triple in plan.template for slot in triple if isinstance(slot, str)}
     is_set = plan.form is Form.ASK or plan.form is Form.CONSTRUCT
     return is_set and not any(name.startswith("_:") for name in made)
+
+
+def _most(above: Sequence[p.Unary]) -> int | None:
+    """With LIMIT, what is among the first of all solutions is among the first of its shard's."""
+    match above:
+        # The order has no ties but of solutions that look the same above.
+        case [p.Slice(_, start, int(length)), p.Project(), p.OrderBy()]:
+            return start + length
+        case _:
+            return None
 
 
 def visible(node: p.Node) -> set[str]:
