@@ -47,7 +47,7 @@ def make_star(seed: int) -> Case:
     for stream in streams:
         if not any(f"<{stream}>" in action.text for action in actions):
             actions.append(Register(_query(random, f"urn:also:{stream}", (stream,))))
-    pool = [_statement(random) for _ in range(30)]
+    pool = [statement(random) for _ in range(30)]
     times = dict.fromkeys(streams, 0)
     for _ in range(random.randint(10, 20)):
         stream = random.choice(streams)
@@ -72,7 +72,8 @@ def _names(random: Random) -> dict[str, str]:
     return {name: random.choice(LINKS) for name in "pqr"} | {name: random.choice(CLASSES) for name in "CDE"}
 
 
-def _statement(random: Random) -> Statement:
+def statement(random: Random) -> Statement:
+    """Something about a thing."""
     if random.random() < 0.25:
         return random.choice(THINGS), TYPE, _iri(random.choice(CLASSES))
     return random.choice(THINGS), _iri(random.choice(LINKS)), random.choice(VALUES)
@@ -80,7 +81,7 @@ def _statement(random: Random) -> Statement:
 
 def _background(random: Random) -> Statement:
     if random.random() < 0.4:
-        return _statement(random)
+        return statement(random)
     predicate, names = random.choice(((SUB_PROPERTY, LINKS), (SUB_CLASS, CLASSES)))
     low, high = random.sample(names, 2)
     return _iri(low), predicate, _iri(high)
