@@ -34,8 +34,15 @@ SPREAD_QUERIES = {
         FROM STREAM :moves [RANGE 6s STEP 2s] WHERE { ?x :near ?y } GROUP BY ?x""",
     "hot": """SELECT ?x ?v FROM STREAM :readings [RANGE 4s STEP 2s] FROM STREAM :moves [RANGE 8s STEP 4s]
         WHERE { ?x a :Mover ; :reads ?v FILTER(?v > 60) }""",
+    "rooms": """REGISTER ISTREAM :rooms AS SELECT ?y (COUNT(?x) AS ?n) FROM NAMED WINDOW :w ON :moves
+        [RANGE PT6S STEP PT2S] WHERE { WINDOW :w { ?x a :Mover ; :near ?y } } GROUP BY ?y""",
+    "left": """REGISTER DSTREAM :left AS SELECT DISTINCT ?y FROM NAMED WINDOW :w ON :moves
+        [RANGE PT4S STEP PT2S] WHERE { WINDOW :w { ?x a :Mover ; :isIn ?y } }""",
+    "hottest": """SELECT ?x ?v FROM STREAM :readings [RANGE 4s STEP 2s]
+        WHERE { ?x :reads ?v } ORDER BY DESC(?v) LIMIT 3""",
 }
-"""What is said of one thing in these rests on statements about that thing alone."""
+"""What is said of one thing in these rests on statements about that thing alone. Parts of the last three
+are merged."""
 SPREAD_BACKGROUND = """
     @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
     :Thing rdfs:subClassOf :Mover . :isIn rdfs:subPropertyOf :near ."""

@@ -10,7 +10,7 @@ from typing import TypeVar
 from ensue.errors import InputError, Place, UsageError, did_you_mean
 from ensue.knowledge import Knowledge, Sent
 from ensue.query.language import parse_query
-from ensue.query.running import Accepts
+from ensue.query.share import Share
 from ensue.query.tree import ContinuousQuery
 from ensue.reasoner import Reasoner
 from ensue.resumable import Resumable
@@ -127,11 +127,11 @@ class Job:
         """A reasoner that does the job, with its queries registered."""
         return self._registered(Reasoner, {})
 
-    def resumable(self, accepts: Mapping[str, Accepts] | None = None) -> Resumable:
-        """The same, step by step; `accepts` are by the names of queries."""
-        return self._registered(Resumable, accepts or {})
+    def resumable(self, shares: Mapping[str, Share] | None = None) -> Resumable:
+        """The same, step by step; `shares` of queries are by their names."""
+        return self._registered(Resumable, shares or {})
 
-    def _registered(self, kind: type[R], accepts: Mapping[str, Accepts]) -> R:
+    def _registered(self, kind: type[R], shares: Mapping[str, Share]) -> R:
         settings = self.settings
         made = kind(
             self.rules,
@@ -148,5 +148,5 @@ class Job:
             check=settings.check,
         )
         for query in self.parsed():
-            made.register(query, accepts=accepts.get(query.name))
+            made.register(query, share=shares.get(query.name))
         return made

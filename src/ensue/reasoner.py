@@ -30,9 +30,10 @@ from ensue.query.choose import choose_evaluator
 from ensue.query.intake import Act, Intake, Statement
 from ensue.query.language import parse_query
 from ensue.query.output import Result
-from ensue.query.running import Accepts, RunningQuery, Sources
+from ensue.query.running import RunningQuery, Sources
 from ensue.query.scopeplans import ScopePlans
 from ensue.query.scopes import find_scopes
+from ensue.query.share import Share
 from ensue.query.timeline import Timeline
 from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
 from ensue.rules.load import load_rules
@@ -134,15 +135,15 @@ class Reasoner:
         *,
         file: str = "<text>",
         report: Report | None = None,
-        accepts: Accepts | None = None,
+        share: Share | None = None,
     ) -> Registration:
         """Answer one more query from now on. It keeps what others hold of its streams already.
 
-        `accepts`: give only answers that have such a value for a variable.
+        `share`: give only what is one's own among several who answer it.
         """
         parsed = parse_query(query, file) if isinstance(query, str) else query
         parsed = self._with_options(parsed)
-        running = self._prepare(parsed, accepts)
+        running = self._prepare(parsed, share)
         try:
             exact_from = self._timeline.add(running, report or self._report)
         except StrategyError:  # Nobody reads what it would have read.
@@ -188,15 +189,15 @@ class Reasoner:
         )
         return replace(query, streams=streams)
 
-    def _prepare(self, query: ContinuousQuery, accepts: Accepts | None) -> RunningQuery:
+    def _prepare(self, query: ContinuousQuery, share: Share | None) -> RunningQuery:
         self._background.check([*query.default_graphs, *query.named_graphs])
-        choice = choose_evaluator(query, self.dictionary, self._evaluator)
+        choice = choose_evaluator(query, self.dictionary, self._evaluator, share)
         stamped = self.strategy != "dred"
         scopes = find_scopes(query, alone=not stamped, timestamps=uses_timestamps(query))
         named = {iri: self._background.named(iri) for iri in query.named_graphs}
         until = self._until and stamped
         return RunningQuery(
-            query, scopes, choice, named, self._sources, until=until, accepts=accepts, check=self._check
+            query, scopes, choice, named, self._sources, until=until, share=share, check=self._check
         )
 
     def _follow(self, stream: str) -> list[WindowSpec]:
@@ -311,7 +312,7 @@ class Reasoner:
         self._admit(time)
         results = self._timeline.reach(time)
         self._sweep()
-        self.answers += sum(len(result.answers.rows) for result in results)
+        self.answers += sum(len(result.answers.rows) for result in results if not result.part)
         return results
 
     def _admit(self, time: int) -> None:

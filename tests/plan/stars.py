@@ -47,7 +47,7 @@ def make_star(seed: int) -> Case:
     for stream in streams:
         if not any(f"<{stream}>" in action.text for action in actions):
             actions.append(Register(_query(random, f"urn:also:{stream}", (stream,))))
-    pool = [_statement(random) for _ in range(30)]
+    pool = [statement(random) for _ in range(30)]
     times = dict.fromkeys(streams, 0)
     for _ in range(random.randint(10, 20)):
         stream = random.choice(streams)
@@ -72,7 +72,8 @@ def _names(random: Random) -> dict[str, str]:
     return {name: random.choice(LINKS) for name in "pqr"} | {name: random.choice(CLASSES) for name in "CDE"}
 
 
-def _statement(random: Random) -> Statement:
+def statement(random: Random) -> Statement:
+    """Something about a thing."""
     if random.random() < 0.25:
         return random.choice(THINGS), TYPE, _iri(random.choice(CLASSES))
     return random.choice(THINGS), _iri(random.choice(LINKS)), random.choice(VALUES)
@@ -80,7 +81,7 @@ def _statement(random: Random) -> Statement:
 
 def _background(random: Random) -> Statement:
     if random.random() < 0.4:
-        return _statement(random)
+        return statement(random)
     predicate, names = random.choice(((SUB_PROPERTY, LINKS), (SUB_CLASS, CLASSES)))
     low, high = random.sample(names, 2)
     return _iri(low), predicate, _iri(high)
@@ -92,7 +93,7 @@ def _iri(name: str) -> str:
 
 def _query(random: Random, name: str, streams: tuple[str, ...]) -> str:
     window = f"[RANGE {random.choice((5, 8, 12))}ms STEP {random.choice((3, 5))}ms]"
-    head, where = _head(random), _where(random)
+    head, where = _head(random), where_about(random)
     prefixes = PREFIXES.replace("@prefix", "PREFIX").replace("> . ", "> ")
     if random.random() < 0.3:
         relation = random.choice(("RSTREAM", "ISTREAM", "DSTREAM"))
@@ -110,7 +111,8 @@ def _head(random: Random) -> tuple[str, str]:
     return (random.choice(("SELECT ?x", "SELECT DISTINCT ?x", "SELECT ?x ?y", "SELECT *", "SELECT *")), "")
 
 
-def _where(random: Random) -> str:
+def where_about(random: Random) -> str:
+    """A pattern about ?x, most of the time."""
     parts = [_triple(random)]
     for number in range(random.choice((0, 1, 1, 2, 2))):
         one, other = _triple(random), _triple(random)

@@ -96,7 +96,8 @@ def answers(results: list[Result], found: Routing, part: tuple[int, int] | None 
     """The bag of each evaluation, about what a shard accepts; None where rows do not hold the key."""
     bags = {}
     for result in results:
-        variable, accepts = found.accepts(result.query, *(part or (1, 0)))
+        share = found.share(result.query, *(part or (1, 0)))
+        variable, accepts = share.variable, share.owns
         if result.answers.form is not Form.SELECT or variable not in result.answers.variables:
             return None
         at = sorted(result.answers.variables).index(variable)

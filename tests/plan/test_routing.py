@@ -14,6 +14,7 @@ from ensue.plan import relevance, routing
 from ensue.plan.router import shard_of
 from ensue.query.evaluator import TIMESTAMP
 from ensue.query.language import parse_query
+from ensue.query.share import Cut
 
 UP = "[up: (?x rdf:type ?c), (?c rdfs:subClassOf ?d) -> (?x rdf:type ?d)]"
 
@@ -52,9 +53,9 @@ def test_stars_are_divided(where, variable):
         (":a :p :b", "holds a variable"),
         ("?x :p ?y . :a :q :b", "does not hold"),
         ("?x :p ?y OPTIONAL { ?y :q ?z } ?x :r ?z", "does not hold"),
-        ("OPTIONAL { ?x :p ?y }", "need not have a value in the left side of LeftJoin"),
-        ("VALUES ?w { 1 } OPTIONAL { ?x :p ?z }", "need not have a value in the left side of LeftJoin"),
-        ("VALUES ?x { :a UNDEF } MINUS { ?x :p ?y }", "need not have a value in the left side of Minus"),
+        ("OPTIONAL { ?x :p ?y }", "need not have a value in what stands before OPTIONAL"),
+        ("VALUES ?w { 1 } OPTIONAL { ?x :p ?z }", "need not have a value in what stands before OPTIONAL"),
+        ("VALUES ?x { :a UNDEF } MINUS { ?x :p ?y }", "need not have a value in what stands before MINUS"),
         ("{ ?x :p ?y } UNION { VALUES ?w { 1 } }", "need not have a value in a side of UNION"),
         ("VALUES ?y { 1 } FILTER EXISTS { ?x :p 1 }", "need not have a value in what FILTER"),
         ("?x :p+ ?y", "holds a variable"),
@@ -67,7 +68,7 @@ def test_stars_are_divided(where, variable):
         ("?x :p* ?y", "can be empty"),
         ("?x :p ?y { SELECT ?z { ?x :q ?z } }", "need not have a value in a subquery's SELECT"),
         ("?x :p ?y { SELECT ?x { ?x :q ?z } LIMIT 1 }", "LIMIT"),
-        ("{ SELECT (COUNT(*) AS ?n) { ?x :p ?y } }", "need not have a value in GROUP BY"),
+        ("{ SELECT (COUNT(*) AS ?n) { ?x :p ?y } }", "need not have a value in GROUP BY of a subquery"),
     ],
 )
 def test_other_queries_are_not(where, reason):
@@ -77,40 +78,66 @@ def test_other_queries_are_not(where, reason):
 
 
 @pytest.mark.parametrize(
-    ("head", "tail", "reason"),
+    ("head", "tail", "cut", "reason"),
     [
-        ("SELECT DISTINCT ?y", "", "DISTINCT"),
-        ("SELECT ?x", " ORDER BY ?y", "ORDER BY"),
-        ("SELECT ?x", " LIMIT 3", "LIMIT"),
-        ("SELECT (COUNT(*) AS ?n)", "", "GROUP BY"),
-        ("SELECT ?y (COUNT(*) AS ?n)", " GROUP BY ?y", "GROUP BY"),
-        ("ASK", "", "ASK"),
-        ("DESCRIBE ?x", "", "DESCRIBE"),
-        ("CONSTRUCT { ?x :r [] }", "", "blank nodes"),
-        ("CONSTRUCT { ?y :r 1 }", "", "the same triple"),
-        ("CONSTRUCT { ?x :r ?y . ?y :r ?x }", "", "the same triple"),
+        ("SELECT ?y", "", Cut.ANSWERS, "answers do not hold ?x"),
+        ("SELECT DISTINCT ?y", "", Cut.ANSWERS, "DISTINCT answers do not hold ?x"),
+        ("SELECT ?x", " ORDER BY ?y", Cut.ANSWERS, "ORDER BY"),
+        ("SELECT ?x", " LIMIT 3", Cut.ANSWERS, "LIMIT"),
+        (
+            "SELECT (COUNT(*) AS ?n)",
+            "",
+            Cut.GROUPS,
+            "an aggregate without GROUP BY puts values of ?x together",
+        ),
+        ("SELECT ?y (COUNT(*) AS ?n)", " GROUP BY ?y", Cut.GROUPS, "GROUP BY puts values of ?x together"),
+        ("SELECT (COUNT(*) AS ?n)", " GROUP BY ?x", Cut.ANSWERS, "answers do not hold ?x"),
+        ("ASK", "", Cut.ANSWERS, "ASK"),
+        ("CONSTRUCT { ?x :r [] }", "", Cut.ANSWERS, "CONSTRUCT makes a triple once"),
+        ("CONSTRUCT { ?x :r ?y . ?y :r ?x }", "", Cut.ANSWERS, "CONSTRUCT"),
     ],
 )
-def test_what_is_done_to_all_answers_takes_one_shard(head, tail, reason):
+def test_what_is_done_to_all_answers_is_done_to_merged_parts(head, tail, cut, reason):
     found = routed("?x :p ?y . ?x :q 1", head=head, tail=tail)
-    assert reason in found.one_shard_because
+    assert found.variables == (("q", "x"),)
+    [merged] = found.merged
+    assert (merged.query, merged.cut) == ("q", cut)
+    assert merged.because.startswith(reason)
+    assert found.share("q", 4, 0).cut is cut
 
 
 @pytest.mark.parametrize(
-    "head", ["SELECT ?y", "SELECT DISTINCT ?x", "CONSTRUCT { ?x :r ?y . ?x :t 1 }", "CONSTRUCT { ?y :r ?x }"]
+    ("head", "tail"),
+    [
+        ("SELECT *", ""),
+        ("SELECT DISTINCT ?x", ""),
+        ("SELECT ?x (COUNT(*) AS ?n)", " GROUP BY ?x"),
+        ("SELECT REDUCED ?x", ""),
+    ],
 )
-def test_heads_that_keep_values_apart(head):
-    assert routed("?x :p ?y . ?x :q 1", head=head).one_shard_because is None
+def test_answers_that_hold_the_key_are_not_merged(head, tail):
+    found = routed("?x :p ?y . ?x :q 1", head=head, tail=tail)
+    assert found.variables == (("q", "x"),)
+    assert found.merged == ()
+
+
+@pytest.mark.parametrize(("head", "variable"), [("SELECT ?y", "y"), ("SELECT ?x", "x"), ("SELECT ?p", "x")])
+def test_a_variable_among_the_answers_is_preferred(head, variable):
+    found = routed("?x :p ?y . ?y :q ?x . ?x ?p ?y", head=head)
+    assert found.variables == (("q", variable),)
+    assert bool(found.merged) == (head == "SELECT ?p")
 
 
 @pytest.mark.parametrize(
-    ("relation", "head", "many"), [("RSTREAM", "?y", True), ("ISTREAM", "?y", False), ("ISTREAM", "?x", True)]
+    ("relation", "head", "merged"), [("RSTREAM", "?y", 1), ("ISTREAM", "?y", 1), ("ISTREAM", "?x", 0)]
 )
-def test_differences_need_the_key_in_the_answer(relation, head, many):
+def test_differences_are_of_answers_put_together(relation, head, merged):
     text = f"""REGISTER {relation} q AS SELECT {head} FROM NAMED WINDOW <urn:w> ON <urn:s> [RANGE 1s]
         WHERE {{ WINDOW <urn:w> {{ ?x <urn:p> ?y ; <urn:q> 1 }} }}"""
     given = job([parse_query(text)])
-    assert (routing.find(*given, relevance.find(*given)).one_shard_because is None) == many
+    found = routing.find(*given, relevance.find(*given))
+    assert found.one_shard_because is None
+    assert len(found.merged) == merged
 
 
 @pytest.mark.parametrize(
@@ -186,7 +213,7 @@ def test_a_named_graph_need_not_hold_the_key():
     text = """SELECT * FROM NAMED <urn:g> FROM STREAM <urn:s> [RANGE 1s]
         { ?x <urn:p> ?y ; <urn:q> 1 GRAPH <urn:g> { ?y <urn:r> ?z } }"""
     given = job([parse_query(text)])
-    assert routing.find(*given, relevance.find(*given)).describe()[0].endswith("divided by ?x")
+    assert routing.find(*given, relevance.find(*given)).describe(4) == ["query query is divided by ?x"]
 
 
 def test_a_statement_goes_to_every_shard_that_a_pattern_demands():
@@ -205,11 +232,11 @@ def test_one_shard_gets_everything():
 
 def test_each_value_is_accepted_by_one_shard():
     found = routed("?x :p ?y ; :q 1")
-    accepted = [found.accepts("q", 8, shard) for shard in range(8)]
-    assert {variable for variable, _ in accepted} == {"x"}
+    shares = [found.share("q", 8, shard) for shard in range(8)]
+    assert {share.variable for share in shares} == {"x"}
     for term in ("<urn:a>", '"é"@fr', "_:b"):
-        assert sum(owns(term) for _, owns in accepted) == 1
-    assert routed(":a :p :b").accepts("q", 8, 0) is None
+        assert sum(share.owns(term) for share in shares) == 1
+    assert routed(":a :p :b").share("q", 8, 0) is None
 
 
 def test_wrong_uses_are_said():
@@ -217,15 +244,15 @@ def test_wrong_uses_are_said():
     with pytest.raises(UsageError, match=r"63 shards .*from 1 to 62"):
         found.router(63)
     with pytest.raises(UsageError, match="no query is called 'r'"):
-        found.accepts("r", 2, 0)
+        found.share("r", 2, 0)
 
 
 def test_it_can_be_sent_and_written():
     found = routed("?x a :D", UP, [":C rdfs:subClassOf :D"])
     assert pickle.loads(pickle.dumps(found)) == found
     assert json.loads(json.dumps(asdict(found)))["variables"] == [["q", "x"]]
-    variable, owns = pickle.loads(pickle.dumps(found.accepts("q", 3, 1)))
-    assert (variable, owns("<urn:a>")) == ("x", shard_of("<urn:a>", 3) == 1)
+    share = pickle.loads(pickle.dumps(found.share("q", 3, 1)))
+    assert (share.variable, share.owns("<urn:a>")) == ("x", shard_of("<urn:a>", 3) == 1)
 
 
 def test_shards_of_terms_are_for_ever():

@@ -11,7 +11,6 @@ from ensue.query.output import Result
 from ensue.spark.pipeline import Source, stepped
 from ensue.spark.plan import Plan
 from ensue.spark.processor import ANSWERS, COUNTERS
-from ensue.spark.results import gathered
 from ensue.spark.source import register
 
 
@@ -44,7 +43,7 @@ def run_packed(
         rows = frame.collect()
         for each in packed:
             own = [row for row in rows if row.kind == ANSWERS and row.shard in each.plan.keys]
-            each.results += gathered(own)
+            each.results += each.plan.merging().gathered(own, len(each.plan.keys))
         for row in rows:
             if row.kind == COUNTERS:
                 owner[row.shard].counters[row.shard] = json.loads(row.payload)

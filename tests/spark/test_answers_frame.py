@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
@@ -244,9 +246,37 @@ def test_words_must_be_known(spark, stream):
         answers(spark, WHERE, {"urn:s": stream}, dead_letters="drop")
 
 
-def test_which_evaluation_is_empty_is_known_in_one_shard_only(spark, stream):
-    with pytest.raises(UsageError, match=r"include_empty .*shards=1"):
-        answers(spark, WHERE, {"urn:s": stream}, shards=2, include_empty=True)
+MERGED = {
+    "count": f"REGISTER QUERY count AS SELECT (COUNT(*) AS ?n) {STREAM} WHERE {{ ?x {IN} ?y }}",
+    "ordered": f"REGISTER QUERY ordered AS SELECT ?y {STREAM} WHERE {{ ?x {IN} ?y }} ORDER BY ?y LIMIT 2",
+    "asked": f"REGISTER QUERY asked AS ASK {STREAM} WHERE {{ ?x {IN} <urn:place1> ; {IN} ?y }}",
+    "made": f"REGISTER STREAM <made> AS CONSTRUCT {{ ?y {IN} <urn:x> }} {STREAM} WHERE {{ ?x {IN} ?y }}",
+} | {
+    relation: f"""REGISTER {relation} <{relation}> AS SELECT DISTINCT ?y FROM NAMED WINDOW <urn:w> ON <urn:s>
+        [RANGE PT2S STEP PT1S] WHERE {{ WINDOW <urn:w> {{ ?x {IN} ?y }} }}"""
+    for relation in ("ISTREAM", "DSTREAM")
+}
+
+
+def test_parts_of_shards_are_merged_and_empty_evaluations_known(spark, tmp_path):
+    for number in range(3):
+        path = tmp_path / "in" / f"{number}.tsv"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(lines(1 + 10 * number, 11 + 10 * number)))
+        os.utime(path, (number, number))
+
+    def rows_of(shards, name):
+        text = spark.readStream.format("text").option("maxFilesPerTrigger", 1).load(str(tmp_path / "in"))
+        options = {"shards": shards, "include_empty": True, "terms": "text"}
+        rows, running = run(spark, answers(spark, MERGED.values(), {"urn:s": text}, **options), name)
+        return Counter(map(tuple, rows)), [each["numInputRows"] for each in running.recentProgress]
+
+    (one, _), (three, batches) = rows_of(1, "whole"), rows_of(3, "parts")
+    assert one == three
+    assert len([size for size in batches if size]) == 3, "last answers are remembered over micro-batches"
+    closes = Counter(row[0] for row in three)
+    assert set(closes) == {parse_query(text).name for text in MERGED.values()}
+    assert min(closes.values()) > 10, "an evaluation without answers has a row"
 
 
 def test_the_package_gives_functions_whichever_modules_are_loaded():

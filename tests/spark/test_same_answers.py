@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from golden.test_golden import by_query, cases, check_line, is_ordered
+from plan import shards
+from plan.programs import make_program
 from query.equivalence.cases import BLANK, Case, End, Push, Register, make_case
 from query.equivalence.history import parsed
 from query.equivalence.reference import expected
@@ -24,17 +26,18 @@ from ensue.windows.frontier import Disorder
 
 SEED = int(os.environ.get("ENSUE_SEED", "1"))
 RANDOM_CASES = 110
+PROGRAMS = 24
 SHARDS = (1, 2, 4)
 
 
 def plans(name, job, streams):
     """The job with each number of shards that routing allows."""
-    for shards in SHARDS:
+    for count in SHARDS:
         # The first with whatever may come, the others as if schema never did, which makes more divisible.
-        fixed = replace(job.settings, fixed_schema=shards > 1 and not has_schema(streams))
-        plan = plan_of(replace(job, settings=fixed), shards=shards)
-        if len(plan.keys) == shards:
-            yield Packed(f"{name}/{shards}", plan, streams)
+        fixed = replace(job.settings, fixed_schema=count > 1 and not has_schema(streams))
+        plan = plan_of(replace(job, settings=fixed), shards=count)
+        if len(plan.keys) == count:
+            yield Packed(f"{name}/{count}", plan, streams)
 
 
 def has_schema(streams):
@@ -87,10 +90,10 @@ def test_golden_cases(spark, tmp_path):
     run_packed(spark, [packed for _, packed in listed], tmp_path, micro_batches=8)
     wrong = [packed.name for case, packed in listed if not is_right(case, packed.results)]
     assert not wrong, wrong
-    shards = {n: sum(packed.name.endswith(f"/{n}") for _, packed in listed) for n in SHARDS}
-    print(f"{len(listed)} runs of golden cases, by shards {shards}")
-    assert shards[1] > 130
-    assert shards[2] == shards[4] >= 10
+    counts = {n: sum(packed.name.endswith(f"/{n}") for _, packed in listed) for n in SHARDS}
+    print(f"{len(listed)} runs of golden cases, by shards {counts}")
+    assert counts[1] > 130
+    assert counts[2] == counts[4] >= 10
     in_parts = sum(len(packed.batches) > 2 for _, packed in listed)
     print(f"{in_parts} of them got their statements in several micro-batches")
     assert in_parts > len(listed) / 2
@@ -140,12 +143,33 @@ def packed_case(case: Case, folder: Path):
     yield from plans(str(case.seed), job, streams)
 
 
+def packed_programs(folder: Path):
+    """Programs that run on four shards, with what one reasoner gives for each."""
+    for program in map(make_program, range(SEED, SEED + PROGRAMS)):
+        job = shards.job_of(program.case)
+        plan = plan_of(job, shards=4)
+        if len(plan.keys) == 4:
+            statements, paths = shards.streams_of(program.case, plan, job), {}
+            for number, (stream, rows) in enumerate(statements.items()):
+                paths[stream] = folder / f"program{program.case.seed}-{number}.tsv"
+                text = "".join(f"{time}\t{' '.join(statement)} .\n" for time, *statement in rows)
+                paths[stream].write_text(text, encoding="utf-8")
+            yield shards.in_process(job, statements), Packed(f"program {program.case.seed}", plan, paths)
+
+
 def test_random_cases(spark, tmp_path):
     listed = []
     for seed in range(SEED, SEED + RANDOM_CASES):
         case = in_bound(make_case(seed))
         listed += [(case, packed) for packed in packed_case(case, tmp_path / str(seed))]
-    run_packed(spark, [packed for _, packed in listed], tmp_path, micro_batches=4)
+    programs = list(packed_programs(tmp_path))
+    every = [*(packed for _, packed in listed), *(packed for _, packed in programs)]
+    run_packed(spark, every, tmp_path, micro_batches=4)
+    for results, packed in programs:
+        assert shards.listed(packed.results) == shards.listed(results), packed.name
+    merged = sum(bool(packed.plan.merging().queries) for _, packed in programs)
+    print(f"{len(programs)} programs on four shards, {merged} with a merge")
+    assert merged >= PROGRAMS / 3
     answered = 0
     for case, packed in listed:
         lines = expected(case)
@@ -154,8 +178,8 @@ def test_random_cases(spark, tmp_path):
         if difference is not None:
             pytest.fail(str(difference), pytrace=False)
         assert not any(counted["late"] for counted in packed.counters.values()), packed.name
-    shards = {n: sum(packed.name.endswith(f"/{n}") for _, packed in listed) for n in SHARDS}
+    counts = {n: sum(packed.name.endswith(f"/{n}") for _, packed in listed) for n in SHARDS}
     print(
-        f"{len(listed)} runs of random cases from seed {SEED} on, by shards {shards}; {answered} with answers"
+        f"{len(listed)} runs of random cases from seed {SEED} on, by shards {counts}; {answered} with answers"
     )
     assert answered > 3 * RANDOM_CASES

@@ -32,7 +32,7 @@ def add_explain(subparsers: SubParsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Do it."""
     job = job_of(args)
-    how = spread(job, shards=args.shards, keep_all=args.keep_all, expand=args.expand)
+    how = spread(job, shards=args.shards, keep_all=args.keep_all, expand=args.expand, explain=True)
     plan = job.reasoner().plan() | {"spark": how.describe()}
     print(json.dumps(plan, indent=2, ensure_ascii=False) if args.json else "\n".join(_lines(plan)))
     return 0

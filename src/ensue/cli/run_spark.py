@@ -162,16 +162,18 @@ class _Sink:
 
     def take(self, batch: MicroBatch) -> None:
         """Write what a micro-batch gave, unless it was written before."""
-        self.counters = batch.counters
+        merged = self._ledger.written.merged
         if batch.number > self._ledger.written.batch:
+            merged += batch.merged
             for bad in batch.dead:
                 self._letters(bad if self._args.dead_letters else _said_where(bad))
             for result in batch.results:
                 self._out.write(result)
                 self._queries.add(result.query)
             lengths = {file.name: file.sync() for file in self._files}
-            self._ledger.close(Written(batch.number, lengths, tuple(sorted(self._queries))))
-        self._tell(batch.counters)
+            self._ledger.close(Written(batch.number, lengths, tuple(sorted(self._queries)), merged))
+        self.counters = batch.counters | {"answers": batch.counters.get("answers", 0) + merged}
+        self._tell(self.counters)
 
     def _file(self, path: str | None) -> Any:
         if path is None or not _is_plain(path):

@@ -14,14 +14,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 
+from ensue.plan.conditions import Condition, NotDivided
 from ensue.plan.cuts import Cut, Cuts
 from ensue.plan.heads import Head
 from ensue.plan.shapes import ANY, Shape, Shapes, shape_of, show
 from ensue.rules.tree import Var
 
 
-class NotKeyed(Exception):  # noqa: N818 - no error: a reason for one shard
+class NotKeyed(NotDivided):
     """Why what a rule concludes does not rest on statements about one and the same thing."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(Condition.KEPT_BY_RULES, where)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,16 @@ from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import Identifier, Variable
 
 from ensue.plan.asked import EXISTS, Fed, inside, steps
+from ensue.plan.conditions import Condition, NotDivided
 from ensue.query.tree import ContinuousQuery
 from ensue.rules.tree import Pattern, Var
 
 
-class NotByKey(Exception):  # noqa: N818 - no error: a reason for one shard
+class NotByKey(NotDivided):
     """Why a query cannot be answered value by value."""
+
+    def __init__(self, where: str, condition: Condition = Condition.IN_EVERY_PATTERN) -> None:
+        super().__init__(condition, where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,8 @@ class _Walk:
     keying: Keying
     fed: Fed
     here: bool
+    place: str = ""
+    """Where that is, if there is anything to say about it."""
 
     def part(self, tree: CompValue) -> Part:
         """What is known of a node; raises NotByKey."""
@@ -66,12 +72,13 @@ class _Walk:
                 left, right = self.part(tree.p1), self.part(tree.p2)
                 return Part(left.still and right.still, left.binds or right.binds)
             case "LeftJoin" | "Minus":
-                left, right = self.part(tree.p1), self.part(tree.p2)
+                word = "OPTIONAL" if tree.name == "LeftJoin" else "MINUS"
+                left, right = self.part(tree.p1), self._at(f" in {word}").part(tree.p2)
                 asked = self._conditions(tree.expr if tree.name == "LeftJoin" else None)
                 still = left.still and right.still and asked.still
-                return self._certain(Part(still, left.binds), f"the left side of {tree.name}")
+                return self._certain(Part(still, left.binds), f"what stands before {word}")
             case "Union":
-                left, right = self.part(tree.p1), self.part(tree.p2)
+                left, right = (self._at(" in UNION").part(side) for side in (tree.p1, tree.p2))
                 return self._certain(
                     Part(left.still and right.still, left.binds and right.binds), "a side of UNION"
                 )
@@ -95,15 +102,16 @@ class _Walk:
                 key = Variable(self.keying.variable)
                 return Part(True, all(isinstance(row.get(key), Identifier) for row in tree.res))
             case "Project":
-                return self._only(self.part(tree.p), tree.PV, "a subquery's SELECT")
+                return self._only(self._at(" in a subquery").part(tree.p), tree.PV, "a subquery's SELECT")
             case "AggregateJoin":
-                return self._only(self.part(tree.p.p), tree.p.expr or [], "GROUP BY")
+                return self._only(self.part(tree.p.p), tree.p.expr or [], "GROUP BY of a subquery")
             case "Distinct" | "Reduced" | "OrderBy":
                 return self.part(tree.p)
             case "Slice":
                 inner = self.part(tree.p)
                 if not inner.still:
-                    raise NotByKey("LIMIT and OFFSET count the answers about all values")
+                    where = "LIMIT and OFFSET of a subquery count the answers about all values"
+                    raise NotByKey(where, Condition.MERGED)
                 return inner
             case _:
                 raise NotByKey(f"{tree.name} is not looked into")
@@ -114,22 +122,32 @@ class _Walk:
         binds = any(key in pattern.variables() for pattern in patterns)
         for pattern in patterns if self.here else ():
             if key not in pattern.variables() and not self.keying.is_still(pattern):
-                raise NotByKey(f"{pattern} does not hold {key}")
+                raise NotByKey(f"{_shown(pattern)}{self.place} does not hold {key}")
         return Part(not (self.here and binds), binds)
 
     def _conditions(self, expression: Any) -> Part:
         """What is known of all EXISTS in an expression. They bind nothing."""
-        parts = [self.part(inside(exists)) for exists in _exists(expression)]
+        parts = [self._at(" in EXISTS").part(inside(exists)) for exists in _exists(expression)]
         return Part(all(part.still for part in parts), False)
 
     def _only(self, inner: Part, variables: list[Any], where: str) -> Part:
         binds = inner.binds and Variable(self.keying.variable) in variables
-        return self._certain(replace(inner, binds=binds), where)
+        return self._certain(replace(inner, binds=binds), where, Condition.MERGED)
 
-    def _certain(self, part: Part, where: str) -> Part:
+    def _certain(self, part: Part, where: str, condition: Condition = Condition.IN_EVERY_PATTERN) -> Part:
         if not part.still and not part.binds:
-            raise NotByKey(f"?{self.keying.variable} need not have a value in {where}")
+            raise NotByKey(f"?{self.keying.variable} need not have a value in {where}", condition)
         return part
+
+    def _at(self, place: str) -> _Walk:
+        return replace(self, place=place)
+
+
+def _shown(pattern: Pattern) -> str:
+    """A pattern as the user wrote it: what a path goes through has no name there."""
+    if any(isinstance(node, Var) and node.name[0] == "/" for node in (pattern.s, pattern.o)):
+        return f"a path's step {pattern.p}"
+    return str(pattern)
 
 
 def _exists(tree: Any) -> Iterator[CompValue]:

@@ -3,35 +3,46 @@
 Each query needs a variable v such that its answers about one value of v rest on statements about that value
 alone: in the query itself (`keying.py`), and through every rule that makes what the query asks for
 (`backward.py`, with keys). Then a statement goes to the shards that own a term at a key position of a pattern
-it matches, and a shard gives only answers about values of v that it owns. Whatever is not sure: one shard.
+it matches, and a shard gives only answers about values of v that it owns. What is done to all answers is
+done to all shards' parts together (`merging.py`). Whatever is not sure: one shard, and which of the four
+conditions failed (`conditions.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
-
-from rdflib.plugins.sparql.parserutils import CompValue
-from rdflib.term import Variable
 
 from ensue.errors import UsageError
 from ensue.plan import backward
-from ensue.plan.asked import AsksForEverything, patterns, template
-from ensue.plan.backward import Need, Needs, NotKeyed
+from ensue.plan.asked import AsksForEverything, patterns
+from ensue.plan.backward import Need, Needs
+from ensue.plan.conditions import Condition, NotDivided
 from ensue.plan.cuts import Cuts, Goal, goal_of
 from ensue.plan.keying import Keying, NotByKey
 from ensue.plan.known import Closed
+from ensue.plan.merging import Lower, check, lower
 from ensue.plan.relevance import Relevance
 from ensue.plan.router import Owns, Router, check_shards
 from ensue.plan.shapes import ANY, Shape, Shapes, shape_of
 from ensue.query.algebra import uses_timestamps
 from ensue.query.levels import constructed
-from ensue.query.tree import ContinuousQuery, Form, Kind, Relation
+from ensue.query.share import Cut, Share
+from ensue.query.tree import ContinuousQuery, Kind
 from ensue.rules.tree import Pattern, RuleSet, Var
 from ensue.windows.spec import CountWindow
 
 POSITIONS = "spo"
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A query of which shards give parts."""
+
+    query: str
+    cut: Cut
+    because: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +52,11 @@ class Routing:
     one_shard_because: str | None
     """Why there can be one shard only; None: there can be many."""
     variables: tuple[tuple[str, str], ...] = ()
-    """The queries, and of each the variable by whose value its answers are divided."""
+    """The queries that can be divided, and of each the variable by whose value it is."""
+    merged: tuple[Merged, ...] = ()
+    """Those of them whose parts have to be put together."""
+    failed: tuple[tuple[str, str], ...] = ()
+    """The queries that cannot be divided, and of each which condition fails, and where."""
     keyed: tuple[tuple[Shape, str], ...] = ()
     """The patterns that matter, and at which positions their keys are: some of "spo"."""
     assumed: tuple[Shape, ...] = ()
@@ -65,24 +80,25 @@ class Routing:
                 by_position[at] = [ANY]  # All of them have their key there: no need to look again.
         return Router(by_position, shards)
 
-    def accepts(self, query: str, shards: int, shard: int) -> tuple[str, Owns] | None:
-        """A variable, and which of its values (as text) a shard has to answer about; None: about all.
-
-        A solution of the query's pattern whose value is another shard's is left out, before projection.
-        """
+    def share(self, query: str, shards: int, shard: int) -> Share | None:
+        """What of a query a shard has to give; None: all of it."""
         check_shards(shards)
         if self.one_shard_because is not None:
             return None
         for name, variable in self.variables:
             if name == query:
-                return variable, Owns(shards, shard)
+                cuts = {each.query: each.cut for each in self.merged}
+                return Share(variable, Owns(shards, shard), cuts.get(name))
         raise UsageError(f"no query is called '{query}'", hint=f"queries: {[n for n, _ in self.variables]}")
 
-    def describe(self) -> list[str]:
-        """What goes where, in lines for people."""
-        if self.one_shard_because is not None:
-            return [f"one shard: {self.one_shard_because}"]
-        return [f"query {name} is divided by ?{variable}" for name, variable in self.variables]
+    def describe(self, shards: int) -> list[str]:
+        """What goes where among so many shards, query by query, in lines for people."""
+        verb = "is" if shards > 1 else "could be"
+        parts = {each.query: f"; parts are merged: {each.because}" for each in self.merged}
+        lines = [
+            f"query {name} {verb} divided by ?{key}{parts.get(name, '')}" for name, key in self.variables
+        ]
+        return [*lines, *(f"query {name} cannot be divided: {reason}" for name, reason in self.failed)]
 
 
 def find(
@@ -97,36 +113,44 @@ def find(
     >>> from ensue.query.language import parse_query
     >>> text = "REGISTER QUERY q AS SELECT ?o FROM STREAM <urn:s> [RANGE 1s] { ?x <urn:p> ?o ; <urn:q> 1 }"
     >>> job = ([parse_query(text)], RuleSet("none", ()), Closed.of([]))
-    >>> find(*job, find_relevance(*job)).describe()
-    ['query q is divided by ?x']
+    >>> find(*job, find_relevance(*job)).describe(4)
+    ['query q is divided by ?x; parts are merged: answers do not hold ?x']
     """
     every = list(queries)
     cuts = Cuts(rules, background)
-    parts: list[_Division] = []
+    parts: dict[str, _Division] = {}
+    failed: list[tuple[str, str]] = []
     for query in every:
         try:
             _check_frame(query, every)
-            parts.append(_divide(query, cuts))
-        except (NotByKey, NotKeyed, AsksForEverything) as reason:
-            return Routing(f"query {query.name}: {reason}")
-    found = _routing(every, parts, cuts)
+            parts[query.name] = _divide(query, cuts)
+        except NotDivided as reason:
+            failed.append((query.name, str(reason)))
+        except AsksForEverything as reason:
+            failed.append((query.name, str(NotByKey(str(reason)))))
+    found = _routing(parts, cuts)
+    if failed:
+        name, why = failed[0]
+        return replace(found, one_shard_because=f"query {name}: {why}", failed=tuple(failed))
     if relevance.everything_because is not None and all(shape != ANY for shape, _ in found.keyed):
-        return Routing(relevance.everything_because)
+        everything = NotDivided(Condition.KNOWN_WHERE, relevance.everything_because)
+        return replace(found, one_shard_because=str(everything))
     return found
 
 
 def _check_frame(query: ContinuousQuery, every: Sequence[ContinuousQuery]) -> None:
-    """Raise NotByKey where no variable will do."""
+    """Raise NotDivided where no variable will do."""
     made = constructed(every)
     read = {on.stream for other in every for on in other.streams}
+    where = None
     if any(on.stream in made for on in query.streams) or (query.kind is Kind.STREAM and query.name in read):
-        raise NotByKey("one query reads what another one constructs")
-    if any(isinstance(on.spec, CountWindow) for on in query.streams):
-        raise NotByKey("a count window counts the statements about all values")
-    if query.form in (Form.ASK, Form.DESCRIBE):
-        raise NotByKey(f"{query.form} has one answer for all values")
-    if uses_timestamps(query):
-        raise NotByKey("f:timestamp may ask for facts that another shard keeps")
+        where = "one query reads what another one constructs"
+    elif any(isinstance(on.spec, CountWindow) for on in query.streams):
+        where = "a count window counts the statements about all values"
+    elif uses_timestamps(query):
+        where = "f:timestamp may ask for facts that another shard keeps"
+    if where is not None:
+        raise NotDivided(Condition.KNOWN_WHERE, where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,70 +158,59 @@ class _Division:
     """A query by a variable: what that needs, and of which patterns no stream may bring anything."""
 
     variable: str
+    lower: Lower
     needs: Needs
     still: tuple[Goal, ...]
 
 
 def _divide(query: ContinuousQuery, cuts: Cuts) -> _Division:
-    """The query by the first variable that will do; raises NotByKey or NotKeyed for the likeliest one."""
+    """The query by the first variable that will do, if there is one without a merge.
+
+    Raises NotDivided for the likeliest one.
+    """
     asked = patterns(query)
     names = [node.name for pattern in asked for node in pattern if isinstance(node, Var)]
     visible = dict.fromkeys(name for name in names if not name.startswith(("/", "_:")))
-    candidates = sorted(visible, key=lambda name: -names.count(name))
-    first: NotByKey | NotKeyed | None = None
-    for variable in candidates:
-        try:
-            return _divide_by(variable, query, asked, cuts)
-        except (NotByKey, NotKeyed) as reason:
-            first = first or reason
-    raise first or NotByKey("no pattern that a stream can match holds a variable of the query")
-
-
-def _divide_by(variable: str, query: ContinuousQuery, asked: Sequence[Pattern], cuts: Cuts) -> _Division:
-    key = Var(variable)
-    still = {pattern: Goal(shape_of(pattern)) for pattern in asked if key not in pattern.variables()}
-    still = {pattern: goal for pattern, goal in still.items() if cuts.assumed([goal]) is not None}
-    Keying(query, variable, still.__contains__).check(_where(query, variable))
-    needs = (Need(shape_of(each), tuple(each).index(key)) for each in asked if key in each.variables())
-    return _Division(variable, backward.close(cuts, needs), tuple(still.values()))
-
-
-def _where(query: ContinuousQuery, variable: str) -> CompValue:
-    """What a query asks, without what is done to all answers; raises NotByKey where that divides badly."""
-    tree = query.algebra.p
-    if tree.name == "Slice":
-        raise NotByKey("LIMIT and OFFSET count the answers about all values")
-    project = tree.p if tree.name in ("Distinct", "Reduced") else tree
-    if project.p.name == "OrderBy":
-        raise NotByKey("ORDER BY puts the answers about all values in order")
-    if query.form is Form.CONSTRUCT:
-        _check_template(template(query), Var(variable))
-    elif Variable(variable) not in project.PV:
-        if project is not tree:
-            raise NotByKey(f"DISTINCT answers about two values of ?{variable} can be the same")
-        if query.relation in (Relation.ISTREAM, Relation.DSTREAM):
-            raise NotByKey(f"{query.relation} compares answers that do not hold ?{variable}")
-    found: CompValue = project.p
+    found: _Division | None = None
+    first: NotDivided | None = None
+    for variable in sorted(visible, key=lambda name: -names.count(name)):
+        low = lower(query, variable)
+        if found is None or low.cut is None:
+            try:
+                found = _divide_by(variable, low, query, asked, cuts)
+            except NotDivided as reason:
+                first = first or reason
+            else:
+                if low.cut is None:
+                    return found
+    if found is None:
+        raise first or NotByKey("no pattern that a stream can match holds a variable of the query")
     return found
 
 
-def _check_template(triples: Sequence[Pattern], key: Var) -> None:
-    """Two shards must not construct the same triple: a graph has it once."""
-    if any(variable.name.startswith("_:") for triple in triples for variable in triple.variables()):
-        raise NotByKey("CONSTRUCT makes new blank nodes")
-    common = set.intersection(*({at for at, node in enumerate(t) if node == key} for t in triples), {0, 1, 2})
-    if not common:
-        raise NotByKey(f"CONSTRUCT can make the same triple for two values of {key}")
+def _divide_by(
+    variable: str, low: Lower, query: ContinuousQuery, asked: Sequence[Pattern], cuts: Cuts
+) -> _Division:
+    key = Var(variable)
+    still = {pattern: Goal(shape_of(pattern)) for pattern in asked if key not in pattern.variables()}
+    still = {pattern: goal for pattern, goal in still.items() if cuts.assumed([goal]) is not None}
+    Keying(query, variable, still.__contains__).check(low.tree)
+    needs = (Need(shape_of(each), tuple(each).index(key)) for each in asked if key in each.variables())
+    division = _Division(variable, low, backward.close(cuts, needs), tuple(still.values()))
+    check(query, low)
+    return division
 
 
-def _routing(queries: Sequence[ContinuousQuery], parts: Sequence[_Division], cuts: Cuts) -> Routing:
+def _routing(parts: Mapping[str, _Division], cuts: Cuts) -> Routing:
     """All divisions together."""
     places: dict[Shape, str] = {}
     for at, place in enumerate(POSITIONS):
-        every = (part.needs.by_key[at].widest() for part in parts if at in part.needs.by_key)
+        every = (part.needs.by_key[at].widest() for part in parts.values() if at in part.needs.by_key)
         for shape in Shapes(chain.from_iterable(every)).widest():
             places[shape] = places.get(shape, "") + place
-    goals = [goal_of(cut) for part in parts for cut in part.needs.cuts]
-    assumed = cuts.assumed_by([*goals, *(goal for part in parts for goal in part.still)])
-    names = tuple((query.name, part.variable) for query, part in zip(queries, parts, strict=True))
-    return Routing(None, names, tuple(places.items()), assumed)
+    goals = [goal_of(cut) for part in parts.values() for cut in part.needs.cuts]
+    assumed = cuts.assumed_by([*goals, *(goal for part in parts.values() for goal in part.still)])
+    names = tuple((name, part.variable) for name, part in parts.items())
+    lows = [(name, part.lower) for name, part in parts.items()]
+    merged = tuple(Merged(name, low.cut, low.because) for name, low in lows if low.cut is not None)
+    return Routing(None, names, merged, (), tuple(places.items()), assumed)

@@ -7,13 +7,14 @@ from itertools import chain
 
 from ensue.job import Job
 from ensue.plan import expansion, relevance, routing
+from ensue.plan.conditions import Condition, NotDivided
 from ensue.plan.expansion import Expansion, NotExpanded
 from ensue.plan.known import Closed
 from ensue.plan.relevance import Relevance
 from ensue.plan.routing import Routing
 from ensue.plan.shapes import Shape
 from ensue.plan.unfold import refused_by, unfold_and_close
-from ensue.query.tree import ContinuousQuery, Form
+from ensue.query.tree import ContinuousQuery
 from ensue.rules.tree import RuleSet
 from ensue.windows.spec import CountWindow
 
@@ -27,8 +28,8 @@ class Spread:
     shards: int = 1
     relevance: Relevance | None = None
     """Which statements are not dropped; None: none is."""
-    routing: Routing | None = None
-    """Which of several shards need a statement."""
+    divided: Routing | None = None
+    """How queries can be divided, and why not; None: nobody asked."""
     none_dropped_because: str | None = None
     one_shard_because: str | None = None
     """Why there is one shard only although more were asked for."""
@@ -42,18 +43,30 @@ class Spread:
     def describe(self) -> list[str]:
         """The same in lines for people."""
         dropped = [f"no statement is dropped: {self.none_dropped_because}"]
-        spread = ["one shard" + (f": {self.one_shard_because}" if self.one_shard_because else "")]
         expanded = [] if self.expansion is None else self.expansion.describe()
         if self.not_expanded_because is not None:
             expanded = [f"shards apply all rules: {self.not_expanded_because}"]
         if self.relevance is not None:
             dropped = self.relevance.describe()
-        if self.routing is not None:
-            spread = [f"{self.shards} shards", *self.routing.describe()]
-        return [*dropped, *expanded, *spread]
+        spread = [f"{self.shards} shards" if self.shards > 1 else "one shard"]
+        if self.one_shard_because and not (self.divided and self.divided.failed):
+            spread = [f"one shard: {self.one_shard_because}"]
+        return [
+            *dropped,
+            *expanded,
+            *spread,
+            *(self.divided.describe(self.shards) if self.divided else ()),
+        ]
+
+    @property
+    def routing(self) -> Routing | None:
+        """Which of several shards need a statement; None: there is one."""
+        return self.divided if self.shards > 1 else None
 
 
-def spread(job: Job, *, shards: int = 1, keep_all: bool = False, expand: bool = False) -> Spread:
+def spread(
+    job: Job, *, shards: int = 1, keep_all: bool = False, expand: bool = False, explain: bool = False
+) -> Spread:
     """How a job is spread over shards: over fewer than asked for, where it cannot be.
 
     Statements that no query needs are dropped, unless all are to be kept. Which these are may hang on
@@ -61,6 +74,7 @@ def spread(job: Job, *, shards: int = 1, keep_all: bool = False, expand: bool = 
     settings say that the schema is fixed; a stream that brings some stops the job.
 
     `expand`: linear rules are applied before statements are routed, where that shows in no answer.
+    `explain`: find out how queries could be divided, even if one shard is all that is asked for.
 
     >>> from ensue.knowledge import Sent
     >>> from ensue.query.language import parse_query
@@ -75,57 +89,57 @@ def spread(job: Job, *, shards: int = 1, keep_all: bool = False, expand: bool = 
     refused = refused_by(job.rules)
     found = relevance.find(queries, rules, background)
     kept = _why_none_is_dropped(job, queries, found, keep_all)
-    whole = _divided(job, queries, rules, background, found, shards)
+    how = _How(job, queries, background, shards, explain)
+    whole = how.divided(rules, found)
     whole = replace(
         whole, relevance=found if kept is None else None, none_dropped_because=kept, refused=refused
     )
     if not expand:
         return whole
     try:
-        return _expanded(job, queries, background, whole, shards)
+        return how.expanded(whole)
     except NotExpanded as reason:
         return replace(whole, not_expanded_because=str(reason))
 
 
-def _divided(
-    job: Job,
-    queries: list[ContinuousQuery],
-    rules: RuleSet,
-    background: Closed,
-    found: Relevance,
-    shards: int,
-) -> Spread:
-    """A job over shards, which apply these rules."""
-    if shards == 1:
-        return Spread()
-    divided = routing.find(queries, rules, background, found)
-    one = _why_one_shard(job, queries, divided)
-    if one is not None:
-        return Spread(one_shard_because=one)
-    return Spread(shards, routing=divided)
+@dataclass(frozen=True, slots=True)
+class _How:
+    """A job over so many shards; `explain` as for `spread`."""
 
+    job: Job
+    queries: list[ContinuousQuery]
+    background: Closed
+    shards: int
+    explain: bool
 
-def _expanded(
-    job: Job, queries: list[ContinuousQuery], background: Closed, whole: Spread, shards: int
-) -> Spread:
-    """The same with linear rules applied before routing; raises NotExpanded."""
-    if not _goes_by_time_alone(job, queries):
-        # What is made of a statement would be counted, too.
-        raise NotExpanded("when a query is evaluated depends on which statements came")
-    if whole.refused:
-        raise NotExpanded("rules over lists are made plain ones by the shards")
-    found = expansion.find(job, queries, background)
-    after = relevance.find(queries, found.job.rules, background)
-    if job.settings.prune and whole.relevance is not None and not after.everything:
-        found = found.only(after.patterns)
-    divided = _divided(job, queries, found.job.rules, background, after, shards)
-    found.check([*after.assumed, *(divided.routing.assumed if divided.routing else ())])
-    return replace(
-        divided,
-        relevance=whole.relevance,
-        none_dropped_because=whole.none_dropped_because,
-        expansion=found,
-    )
+    def divided(self, rules: RuleSet, found: Relevance) -> Spread:
+        """The job over shards, which apply these rules."""
+        if self.shards == 1 and not self.explain:
+            return Spread()
+        divided = routing.find(self.queries, rules, self.background, found)
+        one = _why_one_shard(self.job, self.queries, divided) if self.shards > 1 else None
+        return Spread(self.shards if one is None else 1, divided=divided, one_shard_because=one)
+
+    def expanded(self, whole: Spread) -> Spread:
+        """The same with linear rules applied before routing; raises NotExpanded."""
+        job, queries = self.job, self.queries
+        if not _goes_by_time_alone(job, queries):
+            # What is made of a statement would be counted, too.
+            raise NotExpanded("when a query is evaluated depends on which statements came")
+        if whole.refused:
+            raise NotExpanded("rules over lists are made plain ones by the shards")
+        found = expansion.find(job, queries, self.background)
+        after = relevance.find(queries, found.job.rules, self.background)
+        if job.settings.prune and whole.relevance is not None and not after.everything:
+            found = found.only(after.patterns)
+        divided = self.divided(found.job.rules, after)
+        found.check([*after.assumed, *(divided.routing.assumed if divided.routing else ())])
+        return replace(
+            divided,
+            relevance=whole.relevance,
+            none_dropped_because=whole.none_dropped_because,
+            expansion=found,
+        )
 
 
 def _why_none_is_dropped(
@@ -146,13 +160,15 @@ def _why_one_shard(job: Job, queries: list[ContinuousQuery], divided: Routing) -
     if divided.one_shard_because is not None:
         return divided.one_shard_because
     if not _goes_by_time_alone(job, queries):
-        return "when a query is evaluated depends on which statements came, and a shard sees but some"
+        where = "when a query is evaluated depends on which statements came, and a shard sees but some"
+        return str(NotDivided(Condition.KNOWN_WHERE, where))
     if divided.assumed and not job.settings.fixed_schema:
-        return f"schema may come on the streams ({_FIX})"
-    # Shards tell their own answers from others by the variable's value, so it must be in them.
-    for query, (name, variable) in zip(queries, divided.variables, strict=True):
-        if query.form is not Form.SELECT or variable not in map(str, query.algebra.get("PV") or ()):
-            return f"query {name} is divided by ?{variable}, which is not among its answers"
+        where = f"schema may come on the streams, and every shard would need it ({_FIX})"
+        return str(NotDivided(Condition.KNOWN_WHERE, where))
+    if divided.merged and job.settings.evaluator == "oxigraph":
+        first = divided.merged[0]
+        where = f"query {first.query}: {first.because}, and oxigraph cannot put parts together"
+        return str(NotDivided(Condition.MERGED, where))
     return None
 
 

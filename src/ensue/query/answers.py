@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import compress
 
 from ensue.query.tree import Form
@@ -30,6 +30,9 @@ class Answers:
     """For each row the stamp up to which its freshest derivation holds; None where an answer can also
     come or go because something else left or came (MINUS, OPTIONAL, aggregates), and where nobody
     keeps track."""
+    before: Sequence[Row] | None = field(default=None, repr=False)
+    """In a shard's part, where answers are compared with those of the evaluation before: the rows of that
+    one; None if it was the first."""
 
     def where(self, variable: str, wanted: Callable[[str], bool]) -> Answers:
         """The rows in which a variable has a wanted value.

@@ -8,8 +8,10 @@ from ensue.dictionary import Dictionary
 from ensue.errors import QueryError, UsageError
 from ensue.query.compiled.evaluator import CompiledEvaluator
 from ensue.query.compiled.expressions import NotCompiled
+from ensue.query.compiled.part import PartEvaluator
 from ensue.query.evaluator import Evaluator
 from ensue.query.oxigraph import OxigraphEvaluator
+from ensue.query.share import Share
 from ensue.query.tree import ContinuousQuery
 
 EVALUATORS = ("auto", "compiled", "oxigraph")
@@ -23,8 +25,12 @@ class Choice:
     reason: str
 
 
-def choose_evaluator(query: ContinuousQuery, dictionary: Dictionary, wanted: str = "auto") -> Choice:
+def choose_evaluator(
+    query: ContinuousQuery, dictionary: Dictionary, wanted: str = "auto", share: Share | None = None
+) -> Choice:
     """The compiled evaluator where it takes the query, otherwise oxigraph; or the one that is wanted.
+
+    Where the query is cut, `plan/routing.py` has made sure that both halves are compiled.
 
     >>> from ensue.query.language import parse_query
     >>> query = parse_query("ASK FROM STREAM <urn:s> [RANGE 1s] { ?s <urn:p>+ ?o }")
@@ -33,6 +39,8 @@ def choose_evaluator(query: ContinuousQuery, dictionary: Dictionary, wanted: str
     """
     if wanted not in EVALUATORS:
         raise UsageError(f"unknown evaluator '{wanted}'", hint=f"one of {', '.join(EVALUATORS)}")
+    if share is not None and share.cut is not None:
+        return Choice(PartEvaluator(query, dictionary, share), "a shard's part of it is compiled")
     if wanted == "oxigraph":
         return Choice(OxigraphEvaluator(query), "asked for")
     try:

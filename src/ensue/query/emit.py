@@ -7,7 +7,8 @@ so does C-SPARQL; ISTREAM those that the evaluation before did not have; DSTREAM
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ensue.query.answers import Answers, Row
 from ensue.query.tree import Relation
@@ -57,9 +58,42 @@ class Emitter:
         """The last answers, for a checkpoint; empty where nobody needs them."""
         return list(self._last.items())
 
-    def restore(self, bag: Iterable[tuple[Row, int]]) -> None:
+    def restore(self, bag: Iterable[tuple[Row, int]] | None) -> None:
+        """Take up again after a checkpoint; None: there is nothing to take up."""
+        self._last = Counter({tuple(row): count for row, count in bag or ()})
+
+
+class PartEmitter:
+    """Gives a shard's parts, with those of the evaluation before where a merge has to compare the two.
+
+    >>> from ensue.query.tree import Form
+    >>> emitter = PartEmitter(Relation.DSTREAM)
+    >>> part = Answers(Form.SELECT, ("x",), [("<urn:a>",)])
+    >>> [emitter.emit(part).before for _ in range(2)]
+    [None, [('<urn:a>',)]]
+    """
+
+    def __init__(self, relation: Relation | None) -> None:
+        self.remembers = Emitter(relation).remembers
+        """Whether there is anything to compare."""
+        self._last: Sequence[Row] | None = None
+
+    def emit(self, answers: Answers) -> Answers:
+        """All of them, which become the last ones."""
+        if not self.remembers:
+            return answers
+        given = replace(answers, before=self._last)
+        self._last = answers.rows
+        return given
+
+    @property
+    def bag(self) -> list[Row] | None:
+        """The last part, for a checkpoint; None if there is none."""
+        return None if self._last is None else list(self._last)
+
+    def restore(self, bag: Iterable[Row] | None) -> None:
         """Take up again after a checkpoint."""
-        self._last = Counter({tuple(row): count for row, count in bag})
+        self._last = None if bag is None else [tuple(row) for row in bag]
 
 
 def _arrived(answers: Answers, before: Counter[Row]) -> Answers:

@@ -37,6 +37,8 @@ class Result:
     """For each answer the time up to which it holds if nothing more arrives; None: for ever, or unknown."""
     exact: bool = True
     """Whether the answers are all there are, and right."""
+    part: bool = False
+    """Whether this is what one shard has to give, for `merge.py`: solutions, and no answers yet."""
 
     def json(self) -> dict[str, Any]:
         """The result as `--output jsonl` has it. `until` and `exact` are there only if they say something."""

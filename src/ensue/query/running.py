@@ -16,19 +16,17 @@ from ensue.query.choose import Choice
 from ensue.query.compiled.evaluator import CompiledEvaluator
 from ensue.query.compiled.plan import Plan
 from ensue.query.dataset import Columns, Dataset, Graph, Pattern, PlainGraph
-from ensue.query.emit import Emitter
+from ensue.query.emit import Emitter, PartEmitter
 from ensue.query.loose import StreamLog
 from ensue.query.materialise import CONTEXT, Materialisation, kept
 from ensue.query.output import Result
 from ensue.query.plain import facts_of, plain_facts, plain_rows, rows_of
 from ensue.query.scopes import Bound, Loose, Scope, Scopes
+from ensue.query.share import Share
 from ensue.query.stages import Stages
 from ensue.query.tree import ContinuousQuery
 from ensue.windows.registered import Evaluation, Read
 from ensue.windows.spec import CountWindow, Spec, Window, shown
-
-Accepts = tuple[str, Callable[[str], bool]]
-"""A variable, and which of its values, as text, are wanted."""
 
 _Reads = Callable[["str | None", "Bound | Loose | None", Evaluation], Graph]
 
@@ -66,12 +64,12 @@ class RunningQuery:
         sources: Sources,
         *,
         until: bool = False,
-        accepts: Accepts | None = None,
+        share: Share | None = None,
         check: Check | None = None,
     ) -> None:
         """`named` are the graphs of FROM NAMED; `until`: say when answers will leave.
 
-        `accepts`: give only answers that have such a value for a variable; others are somebody else's.
+        `share`: give only what is one's own, the rest is somebody else's; None: all is.
         `check`: hold answers against those over windows that are closed from scratch.
         """
         self.query = query
@@ -80,9 +78,11 @@ class RunningQuery:
         self.loose = [query.streams[k] for part in scopes.loose for k in part.positions]
         """The windows whose copies are collected at their close."""
         self.choice = choice
-        self.emitter = Emitter(query.relation)
+        self.gives_parts = share is not None and share.cut is not None
+        """Whether somebody has to make answers of what it gives."""
+        self.emitter = (PartEmitter if self.gives_parts else Emitter)(query.relation)
         self.evaluations = 0
-        self._accepts = accepts
+        self._share = share
         self._named = named
         self._sources = sources
         self._tells_until = until
@@ -130,11 +130,13 @@ class RunningQuery:
     def ask(self, evaluation: Evaluation) -> Answers:
         """All answers of an evaluation."""
         with self._sources.stages.of("evaluate"):
-            return self._accepted(self._dataset(evaluation, self._graph))
+            return self._own(self._dataset(evaluation, self._graph))
 
-    def _accepted(self, dataset: Dataset) -> Answers:
+    def _own(self, dataset: Dataset) -> Answers:
         answers = self.choice.evaluator.evaluate(dataset)
-        return answers if self._accepts is None else answers.where(*self._accepts)
+        if self._share is None or self.gives_parts:
+            return answers
+        return answers.where(self._share.variable, self._share.owns)
 
     def evaluate(self, evaluation: Evaluation, known: Answers | None = None) -> Result:
         """The answers that are due; `known` are all answers, if they have been found already."""
@@ -142,11 +144,17 @@ class RunningQuery:
         every = self.ask(evaluation) if known is None else known
         window = self._shown(evaluation)
         if self._check is not None and self._check.is_due(self.evaluations):
-            wanted = self._accepted(self._dataset(evaluation, self._scratch))
+            wanted = self._own(self._dataset(evaluation, self._scratch))
             self._check.compare(self.query, f"({window.open}, {window.close}]", every, wanted)
         answers = self.emitter.emit(every)
         return Result(
-            self.name, window.open, window.close, answers, self._until(answers), exact=evaluation.exact
+            self.name,
+            window.open,
+            window.close,
+            answers,
+            self._until(answers),
+            exact=evaluation.exact,
+            part=self.gives_parts,
         )
 
     @property
@@ -175,7 +183,7 @@ class RunningQuery:
         """Go on from a state; from the beginning if there is none."""
         encode = self._sources.dictionary.encode_all
         self._seen, self._contents = {}, {}
-        self.emitter.restore(state.get("bag", []))
+        self.emitter.restore(state.get("bag"))
         for name, (open_, close, facts) in state.get("seen", {}).items():
             part = self.scopes.named[name] if name else self.scopes.default
             assert isinstance(part, Bound)
@@ -198,9 +206,9 @@ class RunningQuery:
         """A number that is the same for queries with the same plan over the same scope alone."""
         evaluator = self.choice.evaluator
         alone = isinstance(self.scopes.default, Bound) and not (self.scopes.named or self._named)
-        # Blank nodes that CONSTRUCT makes are each query's own, and so is what it accepts.
+        # Blank nodes that CONSTRUCT makes are each query's own, and so is its share.
         if (
-            self._accepts is not None
+            self._share is not None
             or not alone
             or not isinstance(evaluator, CompiledEvaluator)
             or evaluator.plan.template

@@ -321,8 +321,8 @@ class Timeline:
 
     def _pass_on(self, result: Result, time: int) -> None:
         """Admit what a query constructs to the queries that read it as a stream."""
-        if self._running[result.query].query.kind is not Kind.STREAM:
-            return
+        if result.part or self._running[result.query].query.kind is not Kind.STREAM:
+            return  # Of parts nobody can read anything yet, and nobody in this job wants to.
         count = len(result.answers.rows)
         if not count:
             return

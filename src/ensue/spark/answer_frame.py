@@ -25,9 +25,10 @@ from ensue.reasoner import rule_set
 from ensue.rules.tree import RuleSet
 from ensue.spark.answer_rows import DeadLetters, Layout, Terms, Unpack
 from ensue.spark.inputs import Stream, sources_of
+from ensue.spark.merge_rows import MergeRows
 from ensue.spark.pipeline import stepped
 from ensue.spark.plan import Plan, plan_of
-from ensue.spark.processor import ANSWERS, COUNTERS, LETTERS
+from ensue.spark.processor import ANSWERS, COUNTERS, LETTERS, STEPPED
 from ensue.windows.frontier import Disorder, LatePolicy
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
@@ -106,8 +107,8 @@ def answers(
     check_streams(streams, job.reasoner().streams, 'add it: streams={{"{}": ...}}')
     layout = Layout.of(asked, terms=terms, until=until, empty=include_empty, dead_letters=dead_letters)
     plan = plan_of(job, shards=shards, keep_all=keep_all, expand=expand)
-    _check_empty(layout, plan)
-    return _table(stepped(sources_of(spark, streams, plan), [plan]).observe(name, *_counted()), layout)
+    rows = stepped(sources_of(spark, streams, plan), [plan]).observe(name, *_counted())
+    return _table(_merged(rows, plan) if _wants_merge(layout, plan) else rows, layout)
 
 
 def _check_word(option: str, word: str, words: tuple[str, ...]) -> None:
@@ -116,10 +117,17 @@ def _check_word(option: str, word: str, words: tuple[str, ...]) -> None:
         raise UsageError(f"{option}='{word}'", hint=hint)
 
 
-def _check_empty(layout: Layout, plan: Plan) -> None:
-    if layout.empty and len(plan.keys) > 1:
-        # Whether others have answers, no shard knows.
-        raise UsageError("include_empty with more than one shard", hint="one of the two: shards=1")
+def _wants_merge(layout: Layout, plan: Plan) -> bool:
+    """Whether rows of several shards have to meet. Whether others have answers, too, no shard knows."""
+    return len(plan.keys) > 1 and (layout.empty or bool(plan.merging().queries))
+
+
+def _merged(rows: DataFrame, plan: Plan) -> DataFrame:
+    """Rows of `processor.STEPPED`, those of an evaluation as one.
+
+    All of them are in one micro-batch, so what brings them together has nothing to remember.
+    """
+    return rows.repartition(len(plan.keys), "query").mapInArrow(MergeRows.of(plan), STEPPED)
 
 
 def _parsed(queries: Query | Iterable[Query]) -> Iterator[ContinuousQuery]:

@@ -16,7 +16,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 
@@ -30,11 +30,15 @@ _FRESH = "start with a new checkpoint, and another output file"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """After which micro-batch: how long each file is, and which queries have had results."""
+    """After which micro-batch: how long each file is, and which queries have had results.
+
+    `merged` answers were put together from parts of shards, so no shard has counted them.
+    """
 
     batch: int = -1
     lengths: Mapping[str, int] = field(default_factory=dict)
     queries: tuple[str, ...] = ()
+    merged: int = 0
 
 
 class Ledger:
@@ -45,7 +49,7 @@ class Ledger:
     ...     ledger = Ledger(Path(folder))
     ...     ledger.close(Written(0, {"out": 10}))
     ...     json.loads(Path(folder, NAME).read_text())
-    {'batch': 0, 'lengths': {'out': 10}, 'queries': []}
+    {'batch': 0, 'lengths': {'out': 10}, 'queries': [], 'merged': 0}
     """
 
     def __init__(self, checkpoint: Path | None) -> None:
@@ -59,7 +63,7 @@ class Ledger:
         """A micro-batch is written."""
         self.written = written
         if self._path is not None:
-            text = {"batch": written.batch, "lengths": dict(written.lengths), "queries": written.queries}
+            text = asdict(written)
             try:
                 write_whole(self._path, json.dumps(text))
             except OSError as problem:
@@ -179,7 +183,8 @@ def _read(path: Path) -> Written:
     try:
         found = json.loads(path.read_text("utf-8"))
         lengths = {str(file): int(length) for file, length in found["lengths"].items()}
-        return Written(int(found["batch"]), lengths, tuple(map(str, found["queries"])))
+        queries = tuple(map(str, found["queries"]))
+        return Written(int(found["batch"]), lengths, queries, int(found.get("merged", 0)))
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise InputError(f"is damaged: {problem}", place=Place(str(path)), hint=_FRESH) from problem
 

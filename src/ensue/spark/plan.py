@@ -14,6 +14,7 @@ from ensue.plan.spread import spread
 from ensue.spark.packed import Packed
 from ensue.spark.prepare import Expanding, Lane
 from ensue.spark.processor import ShardOf
+from ensue.spark.results import Merging
 from ensue.spark.shards import shard_keys
 
 
@@ -46,8 +47,13 @@ class Plan:
         job, count = Packed.of(left), len(self.keys)
         names = [query.name for query in self.job.queries]
         for shard, key in enumerate(self.keys):
-            found = {name: self.routing.accepts(name, count, shard) for name in names} if self.routing else {}
+            found = {name: self.routing.share(name, count, shard) for name in names} if self.routing else {}
             yield key, ShardOf(job, {name: each for name, each in found.items() if each is not None})
+
+    def merging(self) -> Merging:
+        """How results are made of what its shards give."""
+        cuts = {each.query: each.cut for each in self.routing.merged} if self.routing else {}
+        return Merging(tuple((query, cuts[query.name]) for query in self.job.queries if query.name in cuts))
 
 
 def plan_of(job: Job, *, shards: int = 1, keep_all: bool = False, expand: bool = False) -> Plan:

@@ -16,7 +16,7 @@ from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
 from ensue.job import Job
 from ensue.maintain.kernel.compiling import digest
-from ensue.query.running import Accepts
+from ensue.query.share import Share
 from ensue.resumable import Resumable
 from ensue.spark.packed import Packed
 from ensue.spark.pieces import Piece, packed, unpacked
@@ -42,14 +42,14 @@ _CACHES: dict[str, Cache] = {}
 
 @dataclass(frozen=True, slots=True)
 class ShardOf:
-    """A shard of a job, and which answers it gives, by query."""
+    """A shard of a job, and its shares of the queries."""
 
     job: Packed[Job]
-    accepts: Mapping[str, Accepts] = field(default_factory=dict)
+    shares: Mapping[str, Share] = field(default_factory=dict)
 
     def reasoner(self) -> Resumable:
         """A new reasoner for it."""
-        made = self.job.value().resumable(self.accepts)
+        made = self.job.value().resumable(self.shares)
         made.settle()
         return made
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, Protocol
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from ensue.errors import EnsueError
+from ensue.job import QueryText
 from ensue.query.answers import Answers
+from ensue.query.merge import Merge
 from ensue.query.output import Result
+from ensue.query.share import Cut
 from ensue.query.tree import Form
 
 TRIPLE = ("subject", "predicate", "object")
@@ -22,16 +28,21 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 def pack(result: Result) -> bytes:
     """The answers of a result, and what is known of them."""
     answers = result.answers
-    width = len(answers.rows[0]) if answers.rows else len(answers.variables)
-    columns = list(zip(*answers.rows, strict=True)) if answers.rows else [()] * width
+    rows = [*answers.rows, *(answers.before or ())]
+    width = len(rows[0]) if rows else len(answers.variables)
+    columns = list(zip(*rows, strict=True)) if rows else [()] * width
     arrays = [pa.array(column, pa.string()) for column in columns]
-    until = [] if result.until is None else [pa.array(result.until, pa.int64())]
+    until = []
+    if result.until is not None:  # Nobody asks that of the rows before.
+        until = [pa.array([*result.until, *[None] * len(answers.before or ())], pa.int64())]
     about = {
         "form": answers.form,
         "variables": list(answers.variables),
         "rows": len(answers.rows),
+        "before": None if answers.before is None else len(answers.before),
         "exact": result.exact,
         "until": result.until is not None,
+        "part": result.part,
     }
     names = [str(number) for number in range(len(arrays) + len(until))]
     schema = pa.schema([(name, it.type) for name, it in zip(names, [*arrays, *until], strict=True)])
@@ -51,12 +62,16 @@ def unpack(query: str, open_: int, close: int, data: bytes) -> Result:
     True
     """
     about, columns = read(data)
-    until = columns.pop().to_pylist() if about["until"] else None
+    size, before = about["rows"], about["before"]
+    until = columns.pop().to_pylist()[:size] if about["until"] else None
     rows = list(zip(*(column.to_pylist() for column in columns), strict=True)) if columns else []
     # What has no columns has rows all the same: the yes of ASK.
-    rows = rows or [()] * about["rows"]
-    answers = Answers(Form(about["form"]), tuple(about["variables"]), rows)
-    return Result(query, open_, close, answers, until, exact=about["exact"])
+    rows = rows or [()] * (size + (before or 0))
+    variables = tuple(about["variables"])
+    answers = Answers(
+        Form(about["form"]), variables, rows[:size], before=None if before is None else rows[size:]
+    )
+    return Result(query, open_, close, answers, until, exact=about["exact"], part=about["part"])
 
 
 def read(data: bytes) -> tuple[dict[str, Any], list[pa.Array]]:
@@ -67,35 +82,63 @@ def read(data: bytes) -> tuple[dict[str, Any], list[pa.Array]]:
     return about, list(batches[0].columns) if batches else []
 
 
-class Row(Protocol):
-    """A row of answers: see `processor.STEPPED`."""
+class Row(NamedTuple):
+    """A row as shards give it, and Spark too: see `processor.STEPPED`."""
 
     shard: int
+    kind: str
     query: str
     open: int
     close: int
     payload: bytes
 
 
-def gathered(rows: Iterable[Row]) -> list[Result]:
-    """The results of a micro-batch in order, what several shards gave of an evaluation together.
+@dataclass(frozen=True, slots=True)
+class Merging:
+    """How results are made of what the shards of a job give: of some queries that are parts."""
 
-    Every shard evaluates the same, in the same order: the n-th evaluation of a query is the same in all.
-    """
-    parts: dict[tuple[str, int], list[Result]] = {}
-    counts: Counter[tuple[int, str]] = Counter()
-    for row in rows:
-        number = counts[row.shard, row.query]
-        counts[row.shard, row.query] += 1
-        result = unpack(row.query, row.open, row.close, bytes(row.payload))
-        parts.setdefault((row.query, number), []).append(result)
-    return [_merged(each) for each in parts.values()]
+    queries: tuple[tuple[QueryText, Cut], ...] = ()
+    """Those queries, and where each is cut."""
+
+    def gathered(self, rows: Iterable[Row], shards: int) -> list[Result]:
+        """The results of a micro-batch in order, what the shards gave of an evaluation together.
+
+        Every shard hears of all that comes in a micro-batch, and of how far time has come. So all of them
+        evaluate the same, in the same order: the n-th evaluation of a query is the same in all, and all
+        parts of it are in one micro-batch.
+        """
+        parts: dict[tuple[str, int], list[Result]] = {}
+        counts: Counter[tuple[int, str]] = Counter()
+        for row in rows:
+            number = counts[row.shard, row.query]
+            counts[row.shard, row.query] += 1
+            result = unpack(row.query, row.open, row.close, bytes(row.payload))
+            parts.setdefault((row.query, number), []).append(result)
+        return [self._result(each, shards) for each in parts.values()]
+
+    def _result(self, parts: list[Result], shards: int) -> Result:
+        first = parts[0]
+        if len(parts) != shards or len({(part.open, part.close) for part in parts}) > 1:
+            window = f"({first.open}, {first.close}]"
+            what = f"query {first.query}, window {window}: shards do not agree on what is due"
+            raise EnsueError(what, hint="this is a fault in Ensue; --shards 1 does without")
+        if first.part:
+            return self._merge(first.query)(parts)
+        return first if len(parts) == 1 else _together(parts)
+
+    def _merge(self, name: str) -> Merge:
+        return _merge(*next(each for each in self.queries if each[0].name == name))
 
 
-def _merged(parts: list[Result]) -> Result:
+@lru_cache(maxsize=1000)
+def _merge(query: QueryText, cut: Cut) -> Merge:
+    """Made once a process: it remembers nothing that would make a difference."""
+    return Merge(query.parse(), cut)
+
+
+def _together(parts: list[Result]) -> Result:
+    """One result of answers that each shard gave of its own."""
     first = parts[0]
-    if len(parts) == 1:
-        return first
     rows = [row for part in parts for row in part.answers.rows]
     until = None if first.until is None else [each for part in parts for each in part.until or ()]
     answers = Answers(first.answers.form, first.answers.variables, rows)

@@ -27,7 +27,7 @@ from ensue.spark.ledger import SPARK
 from ensue.spark.pipeline import Source, stepped
 from ensue.spark.plan import Plan
 from ensue.spark.processor import ANSWERS, COUNTERS, LETTERS, clear
-from ensue.spark.results import gathered
+from ensue.spark.results import Row as Answered
 from ensue.spark.source import replayed
 
 _AGAIN = "if it has a checkpoint, the same command goes on from there"
@@ -67,6 +67,8 @@ class MicroBatch:
     results: list[Result]
     dead: list[BadLine]
     counters: dict[str, Any]
+    merged: int = 0
+    """How many of its answers were put together from parts: no shard has counted them."""
 
 
 OnBatch = Callable[[MicroBatch], None]
@@ -153,7 +155,15 @@ class Run:
         for row in kinds[COUNTERS]:
             self.counters[row.shard] = json.loads(row.payload)
         dead = [_bad_line(letter) for row in kinds[LETTERS] for letter in json.loads(row.payload)]
-        return MicroBatch(number, gathered(kinds[ANSWERS]), dead, together(self.counters.values()))
+        results = self.plan.merging().gathered(
+            [Answered(*row) for row in kinds[ANSWERS]], len(self.plan.keys)
+        )
+        counters = together(self.counters.values())
+        return MicroBatch(number, results, dead, counters, self._merged(results))
+
+    def _merged(self, results: Iterable[Result]) -> int:
+        merged = {query.name for query, _ in self.plan.merging().queries}
+        return sum(len(result.answers.rows) for result in results if result.query in merged)
 
     def _watch(self, query: StreamingQuery) -> None:
         """Wait until the query ends, or somebody said stop and what had begun by then is committed."""

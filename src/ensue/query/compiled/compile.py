@@ -68,7 +68,7 @@ class _Compiler:
             "Distinct": lambda tree, names: p.Distinct(self.node(tree.p, names)),
             "Reduced": lambda tree, names: self.node(tree.p, names),
             "OrderBy": self._order_by,
-            "Slice": lambda tree, names: p.Slice(self.node(tree.p, names), tree.start, tree.length),
+            "Slice": lambda tree, names: p.Slice(_settled(self.node(tree.p, names)), tree.start, tree.length),
         }
 
     def node(self, tree: CompValue, names: Names) -> p.Node:
@@ -179,6 +179,19 @@ def _join(left: p.Node, right: p.Node) -> p.Node:
     if left == p.Match():
         return right
     return left if right == p.Match() else p.Join(left, right)
+
+
+def _settled(node: p.Node) -> p.Node:
+    """What LIMIT and OFFSET count, in an order without ties."""
+    match node:
+        case p.Distinct(child):
+            return p.Distinct(_settled(child))
+        case p.Project(p.OrderBy(child, by), variables):
+            return p.Project(p.OrderBy(child, by, tuple(sorted(variables))), variables)
+        case p.Project(child, variables):
+            return p.Project(p.OrderBy(child, (), tuple(sorted(variables))), variables)
+        case _:
+            return node
 
 
 def _slots_of(node: p.Node) -> Iterator[Slot]:

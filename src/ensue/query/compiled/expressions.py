@@ -88,17 +88,22 @@ class Values:
         return found
 
     def order(
-        self, by: Sequence[tuple[Expression, bool]], columns: Mapping[str, Integers], length: int
+        self,
+        by: Sequence[tuple[Expression, bool]],
+        columns: Mapping[str, Integers],
+        length: int,
+        then: Sequence[str] = (),
     ) -> Integers:
         """The rows in order: by the first expression, then the next; True is descending.
 
-        Rows that tie stay as they are.
+        Rows that tie are in the order of the texts of `then`, or stay as they are.
         """
         keys = []
         for e, descending in by:
             distinct, inverse = np.unique(self.values(e, columns, length), return_inverse=True)
             rank = ranks(self._texts(distinct))[inverse]
             keys.append(-rank if descending else rank)
+        keys += [self._by_text(columns[name]) for name in then if name in columns]
         return np.lexsort(keys[::-1]) if keys else np.arange(length)
 
     def aggregate(
@@ -125,10 +130,22 @@ class Values:
         if call.distinct or call.function in ("MIN", "MAX"):
             rows = aggregates.first_rows(groups, values)
             groups, values = groups[rows], values[rows]
+        if call.function != "GROUP_CONCAT":
+            # In an order of their own: sums of floats, and which of equal values is least, depend on it.
+            rows = np.argsort(self._by_text(values), kind="stable")
+            groups, values = groups[rows], values[rows]
         found = np.full(count, self._number(aggregates.of_nothing(call)), np.int32)
         for group, term in aggregates.computed(call, groups, self._texts(values)).items():
             found[group] = self._number(term)
         return found
+
+    def _by_text(self, column: Integers) -> Integers:
+        """The rank of each value among them by its text."""
+        distinct, inverse = np.unique(column, return_inverse=True)
+        texts = self._texts(distinct)
+        rank = np.empty(len(texts), np.int64)
+        rank[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+        return rank[inverse]
 
     def _integers(self, numbers: Integers) -> Integers:
         distinct, inverse = np.unique(numbers, return_inverse=True)

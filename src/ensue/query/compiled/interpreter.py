@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,12 @@ class Interpreter:
             case _:
                 return self._one(node, self.run(node.child, graph), graph)
 
+    def above(self, operators: Iterable[p.Unary], solutions: Relation) -> Relation:
+        """What operators that look at no graph, the lowest first, make of given solutions."""
+        for operator in operators:
+            solutions = self._one(operator, solutions, self.dataset.default)
+        return solutions
+
     def _both(self, node: p.Binary, left: Relation, right: Relation, graph: Graph) -> Relation:
         match node:
             case p.Join():
@@ -62,8 +69,8 @@ class Interpreter:
                 return child.project(variables)
             case p.Distinct():
                 return distinct(child)
-            case p.OrderBy(_, by):
-                return child.take(self.values.order(by, child.columns, child.length))
+            case p.OrderBy(_, by, then):
+                return child.take(self.values.order(by, child.columns, child.length, then))
             case p.Slice(_, start, length):
                 return sliced(child, start, length)
 

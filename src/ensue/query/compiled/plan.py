@@ -150,6 +150,8 @@ class OrderBy:
 
     child: Node
     by: tuple[tuple[Expression, bool], ...]
+    then: tuple[str, ...] = ()
+    """Variables whose terms settle ties: LIMIT takes the same answers, in whatever order they are found."""
 
 
 @dataclass(frozen=True, slots=True)

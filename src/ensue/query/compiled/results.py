@@ -109,9 +109,14 @@ class Construction:
 
         Equal solutions are told apart by counting them.
         """
-        columns = [self._solutions.columns[name] for name in sorted(self._solutions.columns)]
+        names = sorted(self._solutions.columns)
+        columns = [self._solutions.columns[name] for name in names]
         cells = [self._dictionary.decode_all(column.tolist()) for column in columns]
         seen: Counter[int] = Counter()
         for row, group in enumerate(groups(columns, self._solutions.length).of_row.tolist()):
-            yield repr((self._scope, seen[group], *(cell[row] for cell in cells)))
+            # A variable without a value says nothing, whether or not it has a column.
+            said = (
+                (name, cell[row]) for name, cell in zip(names, cells, strict=True) if cell[row] is not None
+            )
+            yield repr((self._scope, seen[group], *said))
             seen[group] += 1
