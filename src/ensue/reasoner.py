@@ -105,8 +105,9 @@ class Reasoner:
         hold every so manieth evaluation of a query against one from scratch; CheckError if they differ.
         """
         self.dictionary = self._make_dictionary()
-        self.strategy = "expiration" if strategy == "auto" else strategy
-        check_strategy(self.strategy)
+        if strategy != "auto":
+            check_strategy(strategy)
+        self.strategy = strategy
         self._evaluator = evaluator
         if isinstance(background, Iterable):
             background = InFiles(tuple(background), Graphs(graphs, allow))
@@ -357,7 +358,7 @@ class Reasoner:
             "rules": rules.name,
             "rule_count": len(rules.rules),
             "background": len(self._background),
-            **self._timeline.plan(self.strategy),
+            **self._timeline.plan(),
         }
 
     def counters(self) -> dict[str, Any]:

@@ -50,10 +50,14 @@ def _lines(plan: dict[str, Any]) -> list[str]:
         lines.append(f"  evaluator: {query['evaluator']} ({query['why']})")
         lines += [f"  {graph['name']}: {graph['from']}" for graph in query["graphs"]]
     for scope in plan["scopes"]:
-        lines += ["", f"scope {scope['name']}: {scope['streams']}", f"  strategy: {scope['strategy']}"]
+        lines += ["", f"scope {scope['name']}: {scope['streams']}", f"  strategy: {_strategy(scope)}"]
         lines += [f"  read by: {', '.join(scope['readers'])}", f"  patterns watched: {scope['watched']}"]
         lines += [f"  {line}" for line in _pruned(scope)]
     return lines
+
+
+def _strategy(scope: dict[str, Any]) -> str:
+    return f"{scope['strategy']} ({scope['chosen_because']})"
 
 
 def _pruned(scope: dict[str, Any]) -> list[str]:

@@ -56,6 +56,20 @@ class Closed:
         """The statements that have one of the shapes."""
         return self.statements(self.rows(shapes))
 
+    def counted(self, rows: Rows) -> list[tuple[str, int, int]]:
+        """How many statements of each predicate are among these, and in all; those with most first.
+
+        >>> some = Closed.of([("<urn:a>", "<urn:p>", "<urn:b>"), ("<urn:a>", "<urn:q>", "<urn:c>")])
+        >>> some.counted(np.array([1]))
+        [('<urn:q>', 1, 1), ('<urn:p>', 0, 1)]
+        """
+        every, of_every = np.unique(self._columns[1], return_counts=True)
+        chosen, of_chosen = np.unique(self._columns[1][rows], return_counts=True)
+        counts = dict(zip(chosen.tolist(), of_chosen.tolist(), strict=True))
+        found = zip(every.tolist(), of_every.tolist(), strict=True)
+        listed = [(self._terms[number], counts.get(number, 0), count) for number, count in found]
+        return sorted(listed, key=lambda line: (-line[1], -line[2], line[0]))
+
     def statements(self, rows: Rows | None = None) -> list[Statement]:
         """The statements of these numbers (None: all), in text."""
         chosen = self._columns if rows is None else tuple(column[rows] for column in self._columns)

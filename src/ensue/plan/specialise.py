@@ -23,7 +23,8 @@ from ensue.plan.heads import Head
 from ensue.plan.known import Closed, Rows
 from ensue.plan.narrow import narrowed
 from ensue.plan.report import Report
-from ensue.plan.shapes import ANY, Shape, overlap, shape_of, some
+from ensue.plan.shapes import ANY, Shape, overlap, shape_of
+from ensue.plan.shapes import some as some_of
 from ensue.query.tree import ContinuousQuery
 from ensue.rules.tree import Rule, RuleSet
 
@@ -91,9 +92,13 @@ def specialise(readers: Iterable[Reader], rules: RuleSet, background: Closed) ->
     fates = [_fate(rule, heads, cuts, needs, shapes) for rule, heads in _with_heads(rules, cuts)]
     left = tuple(rule for fate in fates for rule in fate.left)
     reports = (
-        Report("patterns", f"what is asked for, and what it can rest on, is {some(shapes, 4)}"),
+        Report("patterns", f"what is asked for, and what it can rest on, is {some_of(shapes)}"),
         Report("rules", f"{_kept(fates)} of {len(fates)} are needed", tuple(map(str, fates))),
-        Report("background", f"{len(kept):,} of {len(background):,} statements are needed"),
+        Report(
+            "background",
+            f"{len(kept):,} of {len(background):,} statements are needed",
+            tuple(f"{of}: {some:,} of {all_of:,}" for of, some, all_of in background.counted(kept)),
+        ),
     )
     return Specialised(replace(rules, rules=left, axioms=()), kept, shapes, assumed, None, reports)
 

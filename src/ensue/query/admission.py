@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ensue.model import FOREVER, NEVER
-from ensue.plan.specialise import Specialised
 from ensue.query.arrivals import Arrival, Arrivals
 from ensue.query.loose import StreamLog
 from ensue.query.materialise import Materialisation
@@ -64,9 +63,9 @@ class Admission:
                 _ = source.maintainer  # Made now, so that it refuses now.
         return [missing[on] for on in streams]
 
-    def plan(self, scope: Scope) -> Specialised:
-        """What is done for those who read a scope."""
-        return self._sources.materialisations[scope].plan
+    def source(self, scope: Scope) -> Materialisation:
+        """What those read who read a scope."""
+        return self._sources.materialisations[scope]
 
     def drop_unused(self, queries: Sequence[RunningQuery]) -> None:
         """Forget what no query reads any more."""

@@ -72,9 +72,9 @@ class Background:
         if self._refused is not None and (row := self._refused.first(s, p, o)) is not None:
             raise list_for_rules(where, *(self._dictionary.decode(int(column[row])) for column in (s, p, o)))
 
-    def maintainer(self, graphs: frozenset[str], plan: Specialised) -> Maintainer:
+    def maintainer(self, graphs: frozenset[str], plan: Specialised, strategy: str) -> Maintainer:
         """A new maintainer over the background and these graphs, as a plan has it."""
-        made = make(self.strategy, plan.rules, self._dictionary)
+        made = make(strategy, plan.rules, self._dictionary)
         if plan.background is None:
             made.load_background(self._copies(graphs))
         else:

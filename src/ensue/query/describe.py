@@ -7,6 +7,8 @@ from typing import Any
 
 from ensue.plan.shapes import show
 from ensue.plan.specialise import Specialised
+from ensue.plan.strategy import StrategyChoice
+from ensue.query.materialise import Materialisation
 from ensue.query.running import RunningQuery
 from ensue.query.scopes import Bound, Loose, Scope
 from ensue.query.tree import StreamWindow
@@ -16,8 +18,7 @@ from ensue.windows.spec import CountWindow, Landmark
 def describe(
     queries: Iterable[RunningQuery],
     levels: Mapping[str, int],
-    strategy: str,
-    plan: Callable[[Scope], Specialised],
+    source: Callable[[Scope], Materialisation],
 ) -> dict[str, Any]:
     """The plan of some queries: each by itself, and the scopes that they share."""
     every = list(queries)
@@ -26,7 +27,8 @@ def describe(
     return {
         "queries": [_query(running, levels[running.name], names) for running in every],
         "scopes": [
-            _scope(scope, name, every, strategy) | _pruned(plan(scope)) for scope, name in names.items()
+            _scope(scope, name, every, source(scope).choice) | _pruned(source(scope).plan)
+            for scope, name in names.items()
         ],
     }
 
@@ -53,7 +55,7 @@ def _graph(part: Bound | Loose | None, names: Mapping[Scope, str]) -> str:
     return f"scope {names[part.scope]}"
 
 
-def _scope(scope: Scope, name: str, queries: list[RunningQuery], strategy: str) -> dict[str, Any]:
+def _scope(scope: Scope, name: str, queries: list[RunningQuery], choice: StrategyChoice) -> dict[str, Any]:
     readers = [r for r in queries if scope in {bound.scope for bound in r.bounds.values()}]
     watched = {
         patterns
@@ -67,9 +69,10 @@ def _scope(scope: Scope, name: str, queries: list[RunningQuery], strategy: str) 
         "name": name,
         "streams": ", ".join(f"<{s}>" + (f" + {offsets[s]}" if offsets[s] else "") for s in scope.streams),
         "axis": scope.axis,
-        "strategy": strategy,
+        "strategy": choice.strategy,
+        "chosen_because": choice.why,
         "readers": [running.name for running in readers],
-        "watched": len(watched) if strategy == "expiration" else 0,
+        "watched": len(watched) if choice.strategy == "expiration" else 0,
     }
 
 

@@ -18,6 +18,7 @@ from ensue.model import BACKGROUND, NEVER, Copies, Facts
 from ensue.plan.known import Texts
 from ensue.plan.lookout import Lookout
 from ensue.plan.specialise import Specialised
+from ensue.plan.strategy import StrategyChoice
 from ensue.query.arrivals import Arrival, Arrivals
 from ensue.query.dataset import Columns, Graph, Pattern, PlainGraph, Solutions, visible
 from ensue.query.scopes import Scope
@@ -85,7 +86,10 @@ class Plans(Protocol):
     def schema_came(self, stream: str, s: str, p: str, o: str) -> None:
         """A stream brought what a plan has assumed away."""
 
-    def make(self, scope: Scope, plan: Specialised) -> Maintainer:
+    def choose(self, scope: Scope, plan: Specialised, *, only_answers: bool) -> StrategyChoice:
+        """Who does it."""
+
+    def make(self, scope: Scope, plan: Specialised, strategy: str) -> Maintainer:
         """A new maintainer for it, over the background."""
 
 
@@ -139,6 +143,11 @@ class Materialisation:
         return self._current.plan
 
     @property
+    def choice(self) -> StrategyChoice:
+        """Who does it, and why."""
+        return self._current.choice
+
+    @property
     def maintainer(self) -> Maintainer:
         """Who keeps it closed now, for all who read it."""
         return self._current.maintainer
@@ -147,16 +156,18 @@ class Materialisation:
     def _current(self) -> _Made:
         if self._made is None or self._plan is None:
             plan = self._plans.whole(self.scope) if self._schema_came else self._plans.find(self.scope)
-            if self._made is None or not self._made.plan.does_the_same(plan):
-                self._made = self._make(plan, self._made)
+            choice = self._plans.choose(self.scope, plan, only_answers=self._only_answers)
+            if self._made is None or not self._made.does_the_same(plan, choice):
+                self._made = self._make(plan, choice, self._made)
             if self._made.sparing is not None:
                 self._made.sparing.spare(only_answers=self._only_answers and self._plans.prunes)
             self._plan = plan
         return self._made
 
-    def _make(self, plan: Specialised, before: _Made | None) -> _Made:
+    def _make(self, plan: Specialised, choice: StrategyChoice, before: _Made | None) -> _Made:
         """A maintainer for a plan, with what another one holds."""
-        made = _Made.of(plan, self._plans.make(self.scope, plan), self._dictionary)
+        maintainer = self._plans.make(self.scope, plan, choice.strategy)
+        made = _Made.of(plan, choice, maintainer, self._dictionary)
         made.watch(self._patterns)
         if before is not None:
             made.maintainer.admit(_copies(before.maintainer, NEVER))
@@ -274,6 +285,7 @@ class _Made:
     """A maintainer, what it was made for, and what it can do besides the contract."""
 
     plan: Specialised
+    choice: StrategyChoice
     maintainer: Maintainer
     lookout: Lookout | None
     watching: Watching | None
@@ -281,16 +293,22 @@ class _Made:
     parking: Parking | None
 
     @classmethod
-    def of(cls, plan: Specialised, maintainer: Maintainer, dictionary: Dictionary) -> _Made:
+    def of(
+        cls, plan: Specialised, choice: StrategyChoice, maintainer: Maintainer, dictionary: Dictionary
+    ) -> _Made:
         # Asked once: to look at a protocol's methods takes long.
         return cls(
             plan,
+            choice,
             maintainer,
             Lookout(plan.assumed, Texts(dictionary), dictionary.pin) if plan.assumed else None,
             maintainer if isinstance(maintainer, Watching) else None,
             maintainer if isinstance(maintainer, Sparing) else None,
             maintainer if isinstance(maintainer, Parking) else None,
         )
+
+    def does_the_same(self, plan: Specialised, choice: StrategyChoice) -> bool:
+        return self.choice.strategy == choice.strategy and self.plan.does_the_same(plan)
 
     def watch(self, patterns: Iterable[tuple[Pattern, ...]]) -> None:
         if self.watching is not None:

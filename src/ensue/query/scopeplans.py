@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from ensue.maintain import PARTICULAR
 from ensue.maintain.contract import Maintainer
-from ensue.plan.asked import OneWindow
+from ensue.plan.asked import AsksForEverything, Graphs, OneWindow, patterns
 from ensue.plan.lookout import schema_on_the_stream
-from ensue.plan.specialise import Reader, Specialised
+from ensue.plan.specialise import Specialised
+from ensue.plan.strategy import Reading, StrategyChoice, choose
 from ensue.query.arrivals import Arrivals
 from ensue.query.background import Background
 from ensue.query.scopes import Scope
-from ensue.query.tree import ContinuousQuery
+from ensue.query.tree import ContinuousQuery, StreamWindow
+from ensue.windows.spec import CountWindow, Landmark
 
 
 class ScopePlans:
@@ -23,8 +25,9 @@ class ScopePlans:
         self._background = background
         self.prunes = prune
         self._fixed_schema = fixed_schema
+        self._can_plan_anew = can_plan_anew
         self._may_assume = fixed_schema or can_plan_anew
-        self._readers: dict[Scope, list[Reader]] = {}
+        self._readers: dict[Scope, list[tuple[ContinuousQuery, OneWindow]]] = {}
 
     @property
     def may_refuse(self) -> bool:
@@ -59,6 +62,35 @@ class ScopePlans:
         """All rules and everything that was stated."""
         return self._background.whole(scope.graphs)
 
-    def make(self, scope: Scope, plan: Specialised) -> Maintainer:
+    def choose(self, scope: Scope, plan: Specialised, *, only_answers: bool) -> StrategyChoice:
+        """Who does what a plan has; `only_answers`: nothing is read but solutions of patterns."""
+        wanted = self._background.strategy
+        if wanted != "auto":
+            return StrategyChoice(wanted, "asked for")
+        if not self._can_plan_anew:
+            return StrategyChoice("expiration", "what it holds can be put away and taken up again")
+        readers = self._readers.get(scope, [])
+        windows = [on for query, graph in readers for on in query.streams if on.name == graph.name]
+        change = min((_change(on) for on in windows), default=1.0)
+        patterns = sum(_patterns(query, graph) for query, graph in readers)
+        return choose(plan, Reading(change, patterns, only_answers=only_answers))
+
+    def make(self, scope: Scope, plan: Specialised, strategy: str) -> Maintainer:
         """A new maintainer for a plan, over the background."""
-        return self._background.maintainer(scope.graphs, plan)
+        return self._background.maintainer(scope.graphs, plan, strategy)
+
+
+def _change(on: StreamWindow) -> float:
+    """The share of a window that is new when it closes."""
+    if isinstance(on.spec, CountWindow):
+        return min(1.0, on.spec.step / on.spec.size)
+    if isinstance(on.spec, Landmark):
+        return 0.0
+    return min(1.0, on.spec.step_ms / on.spec.range_ms)
+
+
+def _patterns(query: ContinuousQuery, within: Graphs) -> int:
+    try:
+        return len(patterns(query, within))
+    except AsksForEverything:
+        return 1

@@ -247,9 +247,9 @@ class Timeline:
             schedule.adopt(tallies)
         self.resume(state)
 
-    def plan(self, strategy: str) -> dict[str, Any]:
+    def plan(self) -> dict[str, Any]:
         """How queries are answered and what they share, as plain data."""
-        return describe(self._running.values(), self._levels, strategy, self._admission.plan)
+        return describe(self._running.values(), self._levels, self._admission.source)
 
     def _at(self, running: RunningQuery) -> int:
         """How far a query has come on its axis."""
