@@ -145,6 +145,17 @@ def test_everything_is_needed_and_why():
     assert found.everything_because.startswith("any statement can matter: rule 'thing' can make (*")
 
 
+def test_a_mark_wins():
+    live = "[up: (?x rdf:type ?c), live(?c rdfs:subClassOf ?d) -> (?x rdf:type ?d)]"
+    found, _ = specialised("?x a :Animal", rules=live)
+    assert expand("* rdfs:subClassOf *") in found.needed
+    assert found.assumed == ()
+    cut = "[on: (?x :p ?y), cut(?y :q ?z) -> (?x :r ?z)]"
+    found, _ = specialised("?x :r ?z", rules=cut, known=[":a :q :b"])
+    assert set(found.needed) == {expand("* :p :a"), expand("* :r *")}
+    assert found.assumed == ()
+
+
 # -- schema on the stream -----------------------------------------------------------------------------
 
 

@@ -96,6 +96,12 @@ def test_what_is_printed_parses_into_the_same_rule(regime):
     ]
 
 
+def test_a_premise_that_streams_may_match_is_marked_too():
+    (rule,) = parse("[r: (?x ?p ?v), live(?p rdfs:domain ?c) -> (?x rdf:type ?c)]").rules
+    assert rule.premises[1] == Premise(Pattern(P, DOMAIN, C), live=True)
+    assert parse(str(rule)).rules[0].premises == rule.premises
+
+
 def test_a_cut_premise_and_literals_survive_printing():
     text = r"""[r: (?x ?p "a\"\\\n"@en), cut(?p <urn:q> "1"^^<urn:t>), equal(?x, <urn:z>) -> (?x ?p 5)]"""
     (rule,) = parse(text).rules

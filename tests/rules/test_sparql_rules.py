@@ -216,6 +216,11 @@ def test_alternative_paths_make_a_rule_each():
     assert [len(rule.premises) for rule in rules] == [2, 2]
 
 
+def test_the_live_graph_marks_what_streams_may_match():
+    premises, _ = body("?x ?p ?y GRAPH <urn:ensue:live> { ?p rdfs:domain ?a }")
+    assert [premise.live for premise in premises] == [False, True]
+
+
 def test_the_background_graph_makes_cut_premises():
     where = "?x ?p ?y GRAPH <urn:ensue:background> { ?p rdfs:domain ?a FILTER(isIRI(?a)) { ?a a e:C } }"
     premises, conditions = body(where)

@@ -57,7 +57,7 @@ class Cuts:
             Cut(head, at)
             for head in self.index.every
             for at, premise in enumerate(head.premises)
-            if not premise.cut and self._schema.has(shape_of(premise.pattern))
+            if not (premise.cut or premise.live) and self._schema.has(shape_of(premise.pattern))
         }
         wanted = [shape_of(cut.head.premises[cut.at].pattern) for cut in self._cuts]
         wanted += [shape_of(p.pattern) for head in self.index.every for p in head.premises if p.cut]

@@ -34,7 +34,7 @@ from ensue.rules.tree import (
 
 _NAME = re.compile(r"\s*(\w[\w.\-]*)\s*:")
 _END = Token("end", "the end of the file", -1)
-_BUILTINS = {"cut", "assignAnon", "makeTemp", *NAMES, *TESTS, *BINDS}
+_BUILTINS = {"cut", "live", "assignAnon", "makeTemp", *NAMES, *TESTS, *BINDS}
 
 
 def parse(text: str, file: str = "<text>", name: str = "text") -> RuleSet:
@@ -156,8 +156,8 @@ class _Parser:
     def body_item(self, rule: str, premises: list[Premise], conditions: list[Condition]) -> None:
         if self.here.is_op("("):
             premises.append(Premise(self.pattern()))
-        elif self.here.text == "cut":
-            premises.append(self.cut())
+        elif self.here.text in ("cut", "live"):
+            premises.append(self.marked())
         elif self.here.kind == "word":
             conditions.append(self.builtin(rule))
         elif self.here.is_op("<-"):
@@ -165,12 +165,12 @@ class _Parser:
         else:
             raise self.failure("expected a premise, a condition or '->'")
 
-    def cut(self) -> Premise:
-        self.advance()
-        self.expect("(", "a cut premise is written cut(?p rdfs:domain ?c)")
+    def marked(self) -> Premise:
+        mark = self.advance().text
+        self.expect("(", f"a {mark} premise is written {mark}(?p rdfs:domain ?c)")
         pattern = self.pattern() if self.here.is_op("(") else self.three_nodes()
-        self.expect(")", "cut holds one pattern")
-        return Premise(pattern, cut=True)
+        self.expect(")", f"{mark} holds one pattern")
+        return Premise(pattern, cut=mark == "cut", live=mark == "live")
 
     def list_premise(self) -> ListPremise:
         called = self.advance()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
@@ -23,7 +24,7 @@ from ensue.rules.lexer import Source
 from ensue.rules.lists import substituted
 from ensue.rules.sparql_skeleton import Piece, Skeleton, pieces, skeleton
 from ensue.rules.sparql_where import Branch, Where, triples
-from ensue.rules.tree import Bind, Condition, Guard, Mint, Node, Pattern, Premise, Rule, RuleSet, Var
+from ensue.rules.tree import Bind, Condition, Guard, Mint, Node, Pattern, Rule, RuleSet, Var
 
 
 def parse(
@@ -102,7 +103,7 @@ def _rule(piece: Piece, name: str, branch: Branch, heads: list[Pattern], made: t
     used = frozenset[Var]().union(*(head.variables() for head in conclusions))
     sources = {node: name if len(made) == 1 else f"{name}#{node.name[5:]}" for node in made if node in used}
     conditions = list(_conditions(branch))
-    premises = tuple(Premise(_substituted(p.pattern, branch), p.cut) for p in branch.premises)
+    premises = tuple(replace(p, pattern=_substituted(p.pattern, branch)) for p in branch.premises)
     lists = tuple(substituted(each, dict(branch.fixed)) for each in branch.lists)
     if premises or lists:
         conditions += [Mint(node, source) for node, source in sources.items()]

@@ -5,9 +5,9 @@ UNION, `p|q` and VALUES make several branches; everything else joins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import count, pairwise
 from typing import Any
 
@@ -36,6 +36,12 @@ from ensue.rules.tree import (
 
 MAX_BRANCHES = 1000
 """How many rules one may become."""
+
+LIVE = "urn:ensue:live"
+"""The graph of premises that streams may match although they look like schema."""
+
+Mark = Callable[[Pattern], Premise]
+"""What makes a premise of a pattern, with the mark of the graph that it stands in."""
 
 Step = tuple[Node, bool]
 """One step of a property path: a predicate, and whether it is walked backwards."""
@@ -78,7 +84,7 @@ class Where:
         self._blanks: dict[BNode, Var] = {}
         self._numbers = count(1)
 
-    def group(self, tree: CompValue, cut: bool = False) -> list[Branch]:
+    def group(self, tree: CompValue, mark: Mark = Premise) -> list[Branch]:
         """A group. A FILTER sees all of its own group and nothing outside, a BIND what is before it."""
         found = [Branch()]
         filters: list[Expression] = []
@@ -90,7 +96,7 @@ class Where:
             elif part.name == "Bind":
                 found = self._bind(found, self._expression(part), Var(str(part.var)))
             else:
-                found = self.join(found, self._part(part, cut))
+                found = self.join(found, self._part(part, mark))
         for expression in filters:
             found = self._filter(found, expression)
         return found
@@ -144,12 +150,12 @@ class Where:
             raise RuleError(what, place=self.piece.place)
         return branches
 
-    def _part(self, part: CompValue, cut: bool) -> list[Branch]:
+    def _part(self, part: CompValue, mark: Mark) -> list[Branch]:
         match part.name:
             case "TriplesBlock":
-                return reduce(self.join, self._block(list(triples(part.triples)), cut), [Branch()])
+                return reduce(self.join, self._block(list(triples(part.triples)), mark), [Branch()])
             case "GroupOrUnionGraphPattern":
-                return [branch for group in part.graph for branch in self.group(group, cut)]
+                return [branch for group in part.graph for branch in self.group(group, mark)]
             case "GraphGraphPattern":
                 return self._graph(part)
             case "InlineData":
@@ -158,12 +164,14 @@ class Where:
 
     def _graph(self, part: CompValue) -> list[Branch]:
         name = self.node(part.term)
+        if name == f"<{LIVE}>":
+            return self.group(part.graph, partial(Premise, live=True))
         if name not in {f"<{graph}>" for graph in self.background}:
             place = self._variable_place(name) if isinstance(name, Var) else self.place(part.term)
             declared = " or ".join(f"<{graph}>" for graph in self.background)
             hint = f"the background is {declared}; others are declared with background_graphs"
             raise RuleError(f"GRAPH {name} is not the background", place=place, hint=hint)
-        return self.group(part.graph, cut=True)
+        return self.group(part.graph, partial(Premise, cut=True))
 
     def _variable_place(self, variable: Var) -> Place:
         tokens = (item.token for item in self.piece.items)
@@ -178,7 +186,7 @@ class Where:
         terms = {v: str(self.node(cell)) for v, cell in zip(variables, cells, strict=True) if cell != "UNDEF"}
         return Branch(fixed=terms, bound=frozenset(terms))
 
-    def _block(self, every: list[Triple], cut: bool) -> Iterator[list[Branch]]:
+    def _block(self, every: list[Triple], mark: Mark) -> Iterator[list[Branch]]:
         """What triples say, each by itself; those of a list that a premise is called with say nothing."""
         collections = Collections.among(every)
         calls = [(triple, name) for triple in every if (name := self._called(triple[1])) is not None]
@@ -187,7 +195,7 @@ class Where:
             yield self._call(self.node(s), name, [collections.first[n] for n in collections.nodes(o)])
         for s, p, o in every:
             if s not in taken and self._called(p) is None:
-                yield self._triple(s, p, o, cut)
+                yield self._triple(s, p, o, mark)
 
     def _called(self, path: Any) -> URIRef | None:
         """The predicate of a path if it stands for a list premise."""
@@ -210,14 +218,14 @@ class Where:
         """`each`, which the skeleton lets through as it is written, and no other NOT EXISTS."""
         members, inner = group.part
         ((of, _, item),) = triples(members.triples)
-        branches = [branch for part in inner.expr.graph.part or () for branch in self._part(part, False)]
+        branches = [branch for part in inner.expr.graph.part or () for branch in self._part(part, Premise)]
         if len(branches) != 1 or branches[0].lists:
             hint = "no p|q and no lists in it"
             raise RuleError("each member takes plain patterns", place=self.place(inner), hint=hint)
         patterns = tuple(premise.pattern for premise in branches[0].premises)
         return [_with_list(Each(self.node(of), Var(str(item)), patterns))]
 
-    def _triple(self, s: Any, p: Any, o: Any, cut: bool) -> list[Branch]:
+    def _triple(self, s: Any, p: Any, o: Any, mark: Mark) -> list[Branch]:
         first, last = self.node(s), self.node(o)
         if is_member_path(p, self.node):
             return [_with_list(Member(first, last))]
@@ -229,7 +237,7 @@ class Where:
                 for (left, right), (predicate, backwards) in zip(pairwise(nodes), steps, strict=True)
             ]
             bound = frozenset(variable for pattern in patterns for variable in pattern.variables())
-            found.append(Branch(tuple(Premise(pattern, cut) for pattern in patterns), bound=bound))
+            found.append(Branch(tuple(map(mark, patterns)), bound=bound))
         return found
 
     def _paths(self, path: Any) -> list[list[Step]]:

@@ -53,9 +53,12 @@ class Premise:
 
     pattern: Pattern
     cut: bool = False
+    """It matches background alone: so its author says."""
+    live: bool = False
+    """A stream may match it, though it looks like schema: so its author says."""
 
     def __str__(self) -> str:
-        return f"cut{self.pattern}" if self.cut else str(self.pattern)
+        return f"{'cut' * self.cut}{'live' * self.live}{self.pattern}"
 
 
 @dataclass(frozen=True, slots=True)
