@@ -88,6 +88,8 @@ class Case:
         """The command line of the case."""
         words = ["run", "--engine", "local", "--strategy", strategy, "--evaluator", evaluator]
         words += ["--output", "jsonl", *map(str, self.queries)]
+        if strategy == "recompute":  # The others do what the queries need, and no more.
+            words.append("--no-prune")
         for option in ("stream", "graph"):
             for iri, file in self.settings.get(f"{option}s", {}).items():
                 words += [f"--{option}", f"{iri}={self.folder / file}"]
