@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 from query.equivalence.cases import make_case
-from query.equivalence.replay import EVALUATORS, STRATEGIES, bag, render, run
+from query.equivalence.replay import EVALUATORS, bag, render, run
 
 from ensue import Reasoner
 from ensue.cli.main import main
@@ -17,6 +17,7 @@ from ensue.query.check import CheckError
 
 SEED = int(os.environ.get("ENSUE_SEED", "1"))
 CASES = 80
+MAINTAINED = ("recompute", "dred", "expiration", "rete", "hybrid")
 QUERY = """REGISTER QUERY far AS SELECT ?x ?y FROM STREAM <urn:s> [RANGE 10s STEP 5s]
     WHERE { ?x <http://example.org/isIn> ?y }"""
 ROWS = [(1000 * k, f"<urn:{k}>", "<http://example.org/isIn>", f"<urn:{k + 1}>") for k in range(1, 20)]
@@ -44,7 +45,7 @@ def wrong(monkeypatch):
 
 def test_random_cases_pass_their_checks():
     for seed in range(SEED + 50_000, SEED + 50_000 + CASES):
-        case, strategy = make_case(seed), STRATEGIES[seed % len(STRATEGIES)]
+        case, strategy = make_case(seed), MAINTAINED[seed % len(MAINTAINED)]
         ran = partial(run, case, strategy, EVALUATORS[seed % 5 == 0])
         plain, checked = ran().results, ran(check=1 + seed % 2).results
         assert list(map(bag, plain)) == list(map(bag, checked)), f"case {seed}\n{render(case)}"

@@ -7,7 +7,6 @@ every strategy with both evaluators.
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -27,6 +26,9 @@ SEED = int(os.environ.get("ENSUE_SEED", "1"))
 CHUNKS = 20
 CASES_EACH = -(-int(os.environ.get("ENSUE_CASES", "1000")) // CHUNKS)
 
+ALWAYS = tuple(name for name in STRATEGIES if name != "hybrid" and name not in PARTICULAR)
+"""The strategies that every case runs on; the others get one in five."""
+
 SELDOM = 40
 """Everything that queries can have must be in one case of so many, at least."""
 
@@ -37,9 +39,8 @@ def test_queries_answer_as_the_definition_says(chunk, tally, capsys):
     measured = []
     for case in map(make_case, range(first, first + CASES_EACH)):
         lines = expected(case)
-        refused = _check(case, lines, STRATEGIES)
-        had = features(case, lines)
-        measured.append(had if refused else replace(had, names=had.names | {"rules are folded in alone"}))
+        _check(case, lines, STRATEGIES if case.seed % 5 == 0 else ALWAYS)
+        measured.append(features(case, lines))
     keep(tally, chunk, measured)
     _conclude(tally, capsys)
 
@@ -49,10 +50,9 @@ def test_rules_folded_into_queries_answer_as_the_definition_says(chunk, monkeypa
     """Cases with linear rules: few others are left whole by a strategy that takes no joins."""
     monkeypatch.setattr(maintainer, "MOST_MEMBERS", 60)  # Larger unions take long, and show nothing new.
     first = SEED + chunk * CASES_EACH
-    cases = [linear(make_case(seed)) for seed in range(first, first + CASES_EACH, 3)]
+    cases = [linear(make_case(seed)) for seed in range(first, first + CASES_EACH, 10)]
     refused = [_check(case, expected(case), ("hybrid", *sorted(PARTICULAR))) for case in cases]
     assert not any("rewrite" in each for each in refused)
-    assert any(not each for each in refused) or CASES_EACH < 10
 
 
 def _check(case, lines, strategies):
@@ -92,6 +92,5 @@ COMMON = (
     *("bounds [)", "t0", "several queries", "queries that share a scope", "offsets", "registered in mid-run"),
     *("a constructed stream is read", "RSTREAM", "ISTREAM with a difference", "DSTREAM with a difference"),
     *("answers that came because something left", "answers that left by expiry", "derived facts"),
-    "rules are folded in alone",
     *("SELECT queries", "CONSTRUCT queries", "ASK queries", "compiled evaluator", "oxigraph evaluator"),
 )
