@@ -16,7 +16,7 @@ help:
 	@echo "make test     all tests and the examples in the documentation"
 	@echo "make lint     ruff, mypy and the import lint"
 	@echo "make bench    the experiments; tables, JSON and plots in bench-results/"
-	@echo "make soak     all strategies for $(SOAK_SECONDS) s, then $(SOAK_STATEMENTS) statements through windows: memory stays flat; $(SOAK_KILLS) kills"
+	@echo "make soak     all strategies for $(SOAK_SECONDS) s; plans on thousands of random cases; then $(SOAK_STATEMENTS) statements through windows: memory stays flat; $(SOAK_KILLS) kills"
 
 setup: $(STAMP)
 
@@ -59,5 +59,6 @@ bench: setup
 soak: setup
 	$(BIN)/python tools/soak.py --seconds $(SOAK_SECONDS)
 	$(BIN)/python -m ensue.bench.soak --statements $(SOAK_STATEMENTS)
+	ENSUE_PRUNE_CASES=2000 ENSUE_PROGRAMS=340 $(BIN)/python -m pytest -n $(TEST_WORKERS) tests/plan -k "pruning or programs"
 	$(BIN)/python -m pytest -m long tests/spark
 	$(BIN)/python tools/kill_soak.py --kills $(SOAK_KILLS)

@@ -16,7 +16,7 @@ from ensue.maintain.expiration import Expiration
 from ensue.query.check import CheckError
 
 SEED = int(os.environ.get("ENSUE_SEED", "1"))
-CASES = 80
+CASES = 40
 MAINTAINED = ("recompute", "dred", "expiration", "rete", "hybrid")
 QUERY = """REGISTER QUERY far AS SELECT ?x ?y FROM STREAM <urn:s> [RANGE 10s STEP 5s]
     WHERE { ?x <http://example.org/isIn> ?y }"""

@@ -23,7 +23,7 @@ from ensue.spark.prepare import Sorter
 from ensue.windows.runs import Runs
 
 SEED = int(os.environ.get("ENSUE_SEED", "1"))
-JOBS = int(os.environ.get("ENSUE_EXPAND_JOBS", "120"))
+JOBS = int(os.environ.get("ENSUE_EXPAND_JOBS", "60"))
 STREAM = "urn:s"
 Z = Var("z")
 

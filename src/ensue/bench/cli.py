@@ -34,6 +34,7 @@ def add_bench(subparsers: SubParsers) -> None:
     _add_sharing(names)
     _add_pipeline(names)
     _add_qsmat(names)
+    _add_auto(names)
     _add_epsilon(names)
 
 
@@ -224,6 +225,17 @@ def _add_qsmat(names: SubParsers) -> None:
     _add_common(parser, _qsmat)
 
 
+def _add_auto(names: SubParsers) -> None:
+    parser = names.add_parser("auto", help="the strategy that is chosen, beside all others")
+    parser.add_argument("--window", type=_positive, metavar="N", help="statements in the window")
+    parser.add_argument("--changes", type=_numbers, metavar="A,B,...", help="shares that are new each time")
+    parser.add_argument("--rounds", type=_positive, metavar="N", help="evaluations that are timed")
+    parser.add_argument(
+        "--data", metavar="DIR", help="third-party data (default: ENSUE_DATA or ../shared/data)"
+    )
+    _add_common(parser, _auto)
+
+
 def _add_epsilon(names: SubParsers) -> None:
     parser = names.add_parser("epsilon", help="statements derived a second before the shuffle on Spark")
     parser.add_argument("--statements", type=_positive, metavar="N", help="that arrive, for each hierarchy")
@@ -306,6 +318,14 @@ def _qsmat(args: argparse.Namespace) -> Experiment:
 
     names = "types window windows instances rounds alternatives seed"
     return qsmat.experiment(qsmat.Options(**_given(args, names)))
+
+
+def _auto(args: argparse.Namespace) -> Experiment:
+    from ensue.bench import auto
+    from ensue.bench.ontologies import data_directory
+
+    given = _given(args, "window changes rounds seed")
+    return auto.experiment(auto.Options(data=data_directory(args.data), **given))
 
 
 def _epsilon(args: argparse.Namespace) -> Experiment:
