@@ -1,8 +1,8 @@
 """Pruning changes no answer: random rules, queries, backgrounds and streams, schema on them included.
 
-ENSUE_SEED sets the first seed, ENSUE_PRUNE_CASES how many cases there are (`make soak`: 2000). In two of three
-cases the made-up vocabulary of rules is the standard's, so that premises are cut by assumption, which a stream
-may break.
+ENSUE_SEED sets the first seed, ENSUE_PRUNE_CASES how many cases there are (`make soak`: 2000). In two of
+three cases the made-up vocabulary of rules is the standard's, so that premises are cut by assumption, which a
+stream may break.
 """
 
 from __future__ import annotations
