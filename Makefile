@@ -54,6 +54,7 @@ bench: setup
 	$(BIN)/ensue bench sharing --json bench-results/sharing.json --plot bench-results/sharing.png
 	$(BIN)/ensue bench pipeline --json bench-results/pipeline.json --plot bench-results/pipeline.png
 	$(BIN)/ensue bench qsmat --json bench-results/qsmat.json --plot bench-results/qsmat.png
+	$(BIN)/ensue bench auto --json bench-results/auto.json
 	$(BIN)/ensue bench epsilon --json bench-results/epsilon.json --plot bench-results/epsilon.png
 
 soak: setup
