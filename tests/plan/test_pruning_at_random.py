@@ -18,7 +18,7 @@ from random_cases import conclude, keep
 
 SEED = int(os.environ.get("ENSUE_SEED", "1"))
 CHUNKS = 10
-CASES_EACH = -(-int(os.environ.get("ENSUE_PRUNE_CASES", "400")) // CHUNKS)
+CASES_EACH = -(-int(os.environ.get("ENSUE_PRUNE_CASES", "250")) // CHUNKS)
 
 
 @dataclass(frozen=True)
