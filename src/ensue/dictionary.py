@@ -89,9 +89,16 @@ class Dictionary:
 
     def pin(self, term: str) -> int:
         """Like `encode`, for terms that rules and plans name: a sweep never takes these."""
-        number = self.encode(term)
-        self._pinned.add(number)
-        return number
+        return self.pin_terms([term])[0]
+
+    def pin_terms(self, terms: Sequence[str]) -> list[int]:
+        """The same for several terms."""
+        numbers = self.encode_all(terms)
+        self._keep(numbers)
+        return numbers
+
+    def _keep(self, numbers: list[int]) -> None:
+        self._pinned.update(numbers)
 
     def decode(self, number: int) -> str:
         """The term of an integer. Raises KeyError for one that stands for nothing."""
@@ -113,10 +120,6 @@ class Dictionary:
     def kind(self, number: int) -> Kind:
         """What the term is."""
         return Kind(self.kinds[number])
-
-    def is_literal(self, number: int) -> bool:
-        """Whether the term is a literal."""
-        return self.kinds[number] >= Kind.PLAIN
 
     def mint(self, source: str, binding: tuple[int, ...]) -> int | None:
         """The node that the rule `source` makes for `binding`: always the same one.

@@ -37,6 +37,10 @@ def _longs() -> array[int]:
     return array("q")
 
 
+Column = Any
+"""A sequence of integers: a tuple, an array, or a numpy array (which is none to a type checker)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Copies:
     """Statements as they arrived, one row a copy: the log that is the truth is made of these.
@@ -66,6 +70,17 @@ class Copies:
         """Copies that never expire and that every context sees."""
         return cls.of((BACKGROUND, s, p, o, FOREVER) for s, p, o in triples)
 
+    @classmethod
+    def lasting(cls, s: Column, p: Column, o: Column) -> Copies:
+        """The same of columns, arrays of 32-bit integers, without a look at each row.
+
+        >>> list(Copies.lasting(array("i", [5]), array("i", [6]), array("i", [7])))[0][:5]
+        (0, 5, 6, 7, 0)
+        """
+        context, graph = (array("i", [of_all]) * len(s) for of_all in (BACKGROUND, DEFAULT_GRAPH))
+        s, p, o = (array("i", bytes(memoryview(column))) for column in (s, p, o))
+        return cls(context, s, p, o, graph, array("q", [FOREVER]) * len(s))
+
     def append(self, context: int, s: int, p: int, o: int, stamp: int, graph: int = DEFAULT_GRAPH) -> None:
         """Add one copy at the end."""
         self.context.append(context)
@@ -90,10 +105,6 @@ class Copies:
     def __iter__(self) -> Iterator[tuple[int, int, int, int, int, int]]:
         """Rows of (context, s, p, o, graph, stamp)."""
         return zip(self.context, self.s, self.p, self.o, self.graph, self.stamp, strict=True)
-
-
-Column = Any
-"""A sequence of integers: a tuple, an array, or a numpy array (which is none to a type checker)."""
 
 
 @dataclass(frozen=True, slots=True)

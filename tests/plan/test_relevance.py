@@ -11,6 +11,7 @@ from plan.support import blanked, block, expand, job, masked, query_of, relevant
 from query.equivalence.cases import Case, End, Push, Register
 from query.equivalence.replay import bag, run
 
+from ensue.knowledge import Sent
 from ensue.plan import relevance
 from ensue.plan.asked import OneWindow
 from ensue.plan.known import Closed, close
@@ -18,6 +19,7 @@ from ensue.plan.matches import Matches
 from ensue.plan.shapes import ANY
 from ensue.plan.specialise import specialise
 from ensue.query.language import parse_query
+from ensue.reasoner import Reasoner
 from ensue.rules.load import load_rules
 
 NOTHING = Closed.of([])
@@ -108,6 +110,21 @@ def test_rules_apply_to_what_a_query_constructs():
     assert rules_for(read, rules) == rules.rules
     # Nobody asks for what the rule makes of the statements from outside.
     assert rules_for(make, rules) == ()
+
+
+@pytest.mark.parametrize("prune", [True, False])
+def test_and_to_what_named_graphs_hold_though_none_is_left_for_the_window(prune):
+    rules = rules_of("[on: (?x :q ?y) -> (?x :r ?y)]")
+    given = "FROM NAMED <urn:g> FROM STREAM <urn:s> [RANGE 1s]"
+    where = "?x <urn:p> ?y GRAPH <urn:g> { ?y <urn:r> ?z }"
+    graph = {"urn:g": (("<urn:b>", "<urn:q>", "<urn:c>", None),)}
+    reasoner = Reasoner(rules, Sent((), graph), prune=prune)
+    reasoner.register(f"SELECT * {given} {{ {where} }}")
+    reasoner.push("urn:s", [(500, "<urn:a>", "<urn:p>", "<urn:b>")])
+    [result] = reasoner.advance(to=1000)
+    assert result.answers.rows == [("<urn:a>", "<urn:b>", "<urn:c>")]
+    [scope] = reasoner.plan()["scopes"]
+    assert [rule.split(":")[0] for rule in scope["rules"]] == ([] if prune else ["on"])
 
 
 def test_a_query_that_constructs_schema_for_another_keeps_everything():

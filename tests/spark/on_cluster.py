@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from spark.packed import run_packed
-from spark.test_same_answers import golden, is_right
+from spark.test_same_answers import golden, is_right, plans
 
 from ensue.spark.session import session
 
@@ -24,7 +24,7 @@ def main(master: str, folder: str, cases: str) -> None:
     """Run them."""
     extra = {"spark.master": master, "spark.driver.host": "127.0.0.1", "spark.task.maxFailures": "8"}
     spark = session("golden on a cluster", shards=2, extra=extra)
-    listed = list(islice(golden(), int(cases)))
+    listed = list(islice(golden(plans), int(cases)))
     run_packed(
         spark,
         [packed for _, packed in listed],

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from golden.test_golden import cases
 from plan.vocabulary import with_standard_vocabulary
 from query.equivalence.cases import Push, make_case
 from query.equivalence.reference import expected
 from query.equivalence.replay import differences
 from spark.packed import Packed, run_packed
-from spark.test_same_answers import has_schema, in_bound, is_beyond_the_bound, is_right, packed_case
+from spark.test_same_answers import golden, has_schema, in_bound, is_right, packed_case
 
-from ensue.cli.job import job_of, pairs
-from ensue.cli.main import build_parser
 from ensue.job import Job, Settings
 from ensue.knowledge import Sent
 from ensue.plan.shapes import overlap
@@ -41,20 +37,11 @@ def expanded(name, job, streams, *, fixed):
             yield Packed(f"{name}/{shards}", plan, streams)
 
 
-def golden():
-    for case in cases():
-        if "error" not in case.settings and not is_beyond_the_bound(case):
-            words = case.words("auto", "auto")
-            words[words.index("local")] = "spark"
-            args = build_parser(words).parse_args(words)
-            streams = {iri: Path(path) for iri, path in pairs(args.stream, "--stream").items()}
-            job = job_of(args)
-            for packed in expanded(case.folder.name, job, streams, fixed=not has_schema(streams)):
-                yield case, packed
-
-
 def test_golden_cases(spark, tmp_path):
-    listed = list(golden())
+    def runs(name, job, streams):
+        return expanded(name, job, streams, fixed=not has_schema(streams))
+
+    listed = list(golden(runs))
     run_packed(spark, [packed for _, packed in listed], tmp_path, micro_batches=4)
     wrong = [packed.name for case, packed in listed if not is_right(case, packed.results)]
     assert not wrong, wrong

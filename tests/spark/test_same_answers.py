@@ -46,14 +46,15 @@ def has_schema(streams):
     return any(word in path.read_text() for path in streams.values() for word in words)
 
 
-def golden():
+def golden(runs):
+    """The golden cases that can be compared, each with every run of it: `runs` takes a name, job, streams."""
     for case in cases():
         if "error" not in case.settings and not is_beyond_the_bound(case):
             words = case.words("auto", "auto")
             words[words.index("local")] = "spark"
             args = build_parser(words).parse_args(words)
             streams = {iri: Path(path) for iri, path in pairs(args.stream, "--stream").items()}
-            for packed in plans(case.folder.name, job_of(args), streams):
+            for packed in runs(case.folder.name, job_of(args), streams):
                 yield case, packed
 
 
@@ -86,7 +87,7 @@ def is_right(case, results):
 
 
 def test_golden_cases(spark, tmp_path):
-    listed = list(golden())
+    listed = list(golden(plans))
     run_packed(spark, [packed for _, packed in listed], tmp_path, micro_batches=8)
     wrong = [packed.name for case, packed in listed if not is_right(case, packed.results)]
     assert not wrong, wrong

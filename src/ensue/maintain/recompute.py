@@ -14,7 +14,7 @@ from ensue.maintain.kernel.engine import Kernel
 from ensue.maintain.kernel.maintainer import columns_of
 from ensue.maintain.kernel.stated import absent
 from ensue.maintain.snapshot import Snapshot
-from ensue.model import NEVER, Change, Copies, Facts
+from ensue.model import BACKGROUND, NEVER, Change, Copies, Facts
 from ensue.rules.tree import RuleSet
 
 
@@ -63,7 +63,8 @@ class Recompute(LoggedMaintainer):
 
     def closure(self, context: int, threshold: int | None = None) -> Facts:
         """What holds in a context (without what the background holds), fresher than `threshold`."""
-        return self._kernel.closure(context, NEVER if threshold is None else threshold)
+        kernel = self._over_background if context == BACKGROUND else self._kernel
+        return kernel.closure(context, NEVER if threshold is None else threshold)
 
     def closure_of(self, copies: Copies, context: int) -> Facts:
         """What would hold in a context (without what the background holds) if these were all copies.
@@ -77,8 +78,8 @@ class Recompute(LoggedMaintainer):
 
     def used_terms(self) -> Iterable[Iterable[int]]:
         """The columns of integers still in use."""
-        last = [] if self._last is None else [self._last.used_terms()]
-        return [*self._columns_in_use(), self._kernel.used_terms(), *last]
+        kernels = (self._over_background, self._closed, self._last)
+        return [*self._columns_in_use(), *(kernel.used_terms() for kernel in kernels if kernel is not None)]
 
     def restore(self, snapshot: Snapshot) -> None:
         """Forget everything and go on from a snapshot."""
@@ -101,6 +102,11 @@ class Recompute(LoggedMaintainer):
 
     def _new_kernel(self) -> Kernel:
         """A kernel over the background without anything else."""
+        return self._over_background.copy()
+
+    @property
+    def _over_background(self) -> Kernel:
+        """The same, but nobody may put anything into it."""
         if self._blank is None:
             self._blank = Kernel(self._program, self._dictionary, columns_of(self._ground))
-        return self._blank.copy()
+        return self._blank

@@ -8,16 +8,16 @@ come either. Where that leads to statements that are no schema, the premise is n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ensue.plan.groundings import Groundings
-from ensue.plan.heads import Binding, Head, HeadIndex, heads, repeats
+from ensue.plan.heads import Binding, Head, HeadIndex, filled, heads, repeats
 from ensue.plan.known import Closed, Known
 from ensue.plan.schema import Schema
 from ensue.plan.shapes import Shape, Shapes, shape_of
-from ensue.rules.tree import Node, Pattern, RuleSet, Var
+from ensue.rules.tree import Pattern, Premise, Rule, RuleSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,17 @@ class _Premises:
 class Cuts:
     """The rules over a closed background, and which of their premises are cut."""
 
+    @classmethod
+    def of(cls, rules: RuleSet, background: Closed) -> Cuts:
+        """The same object each time, for the same rules: finding cuts takes long over a large background."""
+        found = background.planned.get(rules)
+        if not isinstance(found, cls):
+            found = background.planned[rules] = cls(rules, background)
+        return found
+
     def __init__(self, rules: RuleSet, background: Closed) -> None:
         self.index = HeadIndex(heads(rules.rules))
+        self._rules = rules.rules
         self._schema = Schema.of(background)
         self._cuts = {
             Cut(head, at)
@@ -77,6 +86,17 @@ class Cuts:
         every = list(enumerate(head.premises))
         live = tuple(at for at, premise in every if not premise.cut and Cut(head, at) not in self._cuts)
         return _Premises(live, inferred, tuple(premise.pattern for at, premise in every if at not in live))
+
+    def by_rule(self) -> Iterator[tuple[Rule, tuple[Head, ...]]]:
+        """Every rule with its heads."""
+        every = iter(self.index.every)
+        return ((rule, tuple(next(every) for _ in rule.conclusions)) for rule in self._rules)
+
+    def marked(self, rule: Rule, heads: Sequence[Head]) -> tuple[Premise, ...]:
+        """The premises of a rule, those cut that are so for all of some heads: each may have its own."""
+        common = [{each.at for each in self.inferred(head)} for head in heads]
+        cut = set.intersection(*common) if common else set()
+        return tuple(replace(each, cut=each.cut or at in cut) for at, each in enumerate(rule.premises))
 
     def inferred(self, head: Head) -> tuple[Cut, ...]:
         """The premises of a rule that are cut by assumption."""
@@ -139,12 +159,8 @@ class Cuts:
 
 
 def _says_more(head: Head, premises: _Premises, bound: Binding) -> bool:
-    conclusion = _filled(head.conclusion, bound)
-    return all(_filled(head.premises[at].pattern, bound) != conclusion for at in premises.live)
-
-
-def _filled(pattern: Pattern, binding: Binding) -> list[Node]:
-    return [binding.get(node, node) if isinstance(node, Var) else node for node in pattern]
+    conclusion = filled(head.conclusion, bound)
+    return all(filled(head.premises[at].pattern, bound) != conclusion for at in premises.live)
 
 
 def goal_of(cut: Cut) -> Goal:

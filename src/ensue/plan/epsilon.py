@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensue.maintain.kernel.links import ANY
-from ensue.maintain.kernel.network import Guarded, Key, Network
+from ensue.maintain.kernel.network import Guarded, Key, Network, covers
 from ensue.maintain.kernel.plans import EVERY_KIND
 from ensue.plan.shapes import Shape, Shapes
 
@@ -90,13 +90,9 @@ def _entry(network: Network, key: Key) -> Iterable[tuple[Guarded, int]]:
             by_template.setdefault(guarded[0], []).append(guarded)
     for guarded in reached:
         alike = by_template.get(guarded[0], [])
-        if not any(_covers(other, guarded) for other in alike if other != guarded):
-            twice = any(not _covers(guarded, other) for other in alike)
+        if not any(covers(other, guarded) for other in alike if other != guarded):
+            twice = any(not covers(guarded, other) for other in alike)
             yield guarded, Mark.OPEN * network.is_open(guarded) | Mark.TWICE * twice
-
-
-def _covers(one: Guarded, other: Guarded) -> bool:
-    return one[1] & other[1] == other[1] and one[2] & other[2] == other[2]
 
 
 def _in_own_terms(keys: Numbers, starts: Numbers, rows: Numbers, texts: Sequence[str]) -> EpsilonTable:

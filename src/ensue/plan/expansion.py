@@ -17,7 +17,7 @@ from ensue.plan import linear
 from ensue.plan.epsilon import MARKS, EpsilonTable, Mark, P, made_by, restricted
 from ensue.plan.known import Closed
 from ensue.plan.linear import Linear
-from ensue.plan.report import Report
+from ensue.plan.report import Report, schema_may_come
 from ensue.plan.shapes import Shape, Shapes, overlap, show
 from ensue.query.levels import constructed
 from ensue.query.tree import ContinuousQuery
@@ -86,9 +86,7 @@ def find(job: Job, queries: Sequence[ContinuousQuery], background: Closed) -> Ex
     if not found.links.rules:
         raise NotExpanded("no rule is linear")
     if found.assumed and not job.settings.fixed_schema:
-        raise NotExpanded(
-            "schema may come on the streams (if streams never bring schema, say --fixed-schema)"
-        )
+        raise NotExpanded(schema_may_come())
     return Expansion(found.table, found.assumed, _left(job, found, background), found.reports)
 
 

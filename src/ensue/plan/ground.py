@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ensue.plan.heads import Binding
+from ensue.plan.heads import Binding, filled, value
 from ensue.plan.known import Known
 from ensue.rules import builtins
-from ensue.rules.tree import Condition, Guard, Node, Pattern, Premise, Rule, Var
+from ensue.rules.tree import Condition, Guard, Pattern, Premise, Rule, Var
 
 _MOST = 200
 """A rule that would become more than so many is left as it is."""
@@ -60,7 +60,7 @@ def _filled_rule(rule: Rule, live: list[Premise], binding: Binding) -> Rule | No
     conditions: list[Condition] = []
     for condition in rule.conditions:
         assert isinstance(condition, Guard)
-        args = tuple(_filled(arg, binding) for arg in condition.args)
+        args = tuple(value(arg, binding) for arg in condition.args)
         if any(isinstance(arg, Var) for arg in args):
             conditions.append(replace(condition, args=args))
         elif not builtins.holds(condition.name, condition.text, (), tuple(map(str, args))):
@@ -71,12 +71,3 @@ def _filled_rule(rule: Rule, live: list[Premise], binding: Binding) -> Rule | No
         conclusions=tuple(filled(each, binding) for each in rule.conclusions),
         conditions=tuple(conditions),
     )
-
-
-def filled(pattern: Pattern, binding: Binding) -> Pattern:
-    """A pattern with the values of variables that are bound."""
-    return Pattern(*(_filled(node, binding) for node in pattern))
-
-
-def _filled(node: Node, binding: Binding) -> Node:
-    return binding.get(node, node) if isinstance(node, Var) else node

@@ -61,6 +61,16 @@ def _head(rule: Rule, conclusion: Pattern) -> Head:
     return Head(rule.name, conclusion, rule.premises, minted, computed)
 
 
+def filled(pattern: Pattern, binding: Binding) -> Pattern:
+    """A pattern with the values of variables that are bound."""
+    return Pattern(*(value(node, binding) for node in pattern))
+
+
+def value(node: Node, binding: Binding) -> Node:
+    """What stands for a node: its value if it is a variable that is bound."""
+    return binding.get(node, node) if isinstance(node, Var) else node
+
+
 class HeadIndex:
     """Heads by the predicate of their conclusion."""
 

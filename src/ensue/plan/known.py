@@ -32,6 +32,8 @@ class Closed:
         self.dictionary = dictionary
         self._terms = Texts(dictionary)
         self._columns = tuple(np.asarray(column, np.int32) for column in (s, p, o))
+        self.planned: dict[RuleSet, Any] = {}
+        """What passes have found out about rules over these statements."""
 
     @classmethod
     def of(cls, statements: Iterable[Statement]) -> Closed:

@@ -74,12 +74,8 @@ def find(rules: RuleSet, background: Closed) -> Linear:
     >>> len(found.table), [rule.name for rule in found.left.rules]
     (0, ['R'])
     """
-    cuts = Cuts(rules, background)
-    every = iter(cuts.index.every)
-    fates = [
-        _fate(rule, tuple(next(every) for _ in rule.conclusions), cuts, background) for rule in rules.rules
-    ]
-    fates = _with_those_that_stay(fates)
+    cuts = Cuts.of(rules, background)
+    fates = _with_those_that_stay(_fate(rule, heads, cuts, background) for rule, heads in cuts.by_rule())
     dictionary = background.dictionary
     network = Network(implied_by(fate.links for fate in fates), bytes(dictionary.kinds))
     for key in network.implied:
@@ -100,11 +96,7 @@ _NONE = np.zeros((0, WIDTH), np.int32)
 
 
 def _fate(rule: Rule, heads: tuple[Head, ...], cuts: Cuts, background: Closed) -> _Fate:
-    # Of several conclusions each may have cuts of its own: cut is what all have.
-    common = (
-        set.intersection(*({each.at for each in cuts.inferred(head)} for head in heads)) if heads else set()
-    )
-    premises = tuple(replace(each, cut=each.cut or at in common) for at, each in enumerate(rule.premises))
+    premises = cuts.marked(rule, heads)
     live = [at for at, premise in enumerate(premises) if not premise.cut]
     if not live:
         return _Fate(rule, heads, None, _NONE, False, "all its premises are schema: its work is done")

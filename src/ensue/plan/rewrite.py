@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
 
 from ensue.plan.heads import Head, HeadIndex, heads
 from ensue.plan.known import Closed, Known
@@ -133,15 +135,19 @@ class Rewriter:
 
         The pattern itself comes first. None of them is a special case of another. Raises NotRewritable.
         """
-        found = Widest()
-        waiting = [Reading(goal, goal)]
+        found, numbers = Widest(), count()
+        # The widest go first: what comes to special cases of them need not be followed.
+        waiting = [(0, next(numbers), Reading(goal, goal))]
         while waiting:
-            new = [reading for reading in waiting if found.add(reading)]
+            *_, reading = heappop(waiting)
+            if not found.add(reading):
+                continue
             if len(found) > MOST_ALTERNATIVES:
                 raise NotRewritable(
                     f"({' '.join(map(str, goal))}) has more than {MOST_ALTERNATIVES:,} alternatives"
                 )
-            waiting = [step for reading in new for step in self._before(reading)]
+            for step in self._before(reading):
+                heappush(waiting, (_narrowness(step), next(numbers), step))
         return found.every()
 
     def _before(self, reading: Reading) -> Iterator[Reading]:
@@ -171,6 +177,12 @@ class Rewriter:
                 found = _resolved(rule, reading, bound)
                 if found is not None:
                     yield found
+
+
+def _narrowness(reading: Reading) -> int:
+    """Hardly ever more than that of a special case."""
+    free = sum(slot == at for at, slot in enumerate(reading.raw))
+    return 3 - free + len(reading.tests)
 
 
 def _cut(rule: Rule) -> tuple[Pattern, ...]:

@@ -117,7 +117,7 @@ def find(
     ['query q is divided by ?x; parts are merged: answers do not hold ?x']
     """
     every = list(queries)
-    cuts = Cuts(rules, background)
+    cuts = Cuts.of(rules, background)
     parts: dict[str, _Division] = {}
     failed: list[tuple[str, str]] = []
     for query in every:

@@ -9,7 +9,7 @@ out for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from ensue.plan.ground import residual
 from ensue.plan.heads import Head
 from ensue.plan.known import Closed, Rows
 from ensue.plan.narrow import narrowed
-from ensue.plan.report import Report
+from ensue.plan.report import Report, counted
 from ensue.plan.shapes import ANY, Shape, overlap, shape_of
 from ensue.plan.shapes import some as some_of
 from ensue.query.tree import ContinuousQuery
@@ -72,7 +72,7 @@ def specialise(readers: Iterable[Reader], rules: RuleSet, background: Closed) ->
     >>> [rule.name for rule in found.rules.rules], known.statements(found.background)
     (['rdfs9'], [('<urn:Cat>', '<http://www.w3.org/2000/01/rdf-schema#subClassOf>', '<urn:Animal>')])
     """
-    cuts = Cuts(rules, background)
+    cuts = Cuts.of(rules, background)
     asked: dict[Need, None] = {}
     goals: list[Goal] = []
     for query, graphs in readers:
@@ -89,7 +89,7 @@ def specialise(readers: Iterable[Reader], rules: RuleSet, background: Closed) ->
         return Specialised(rules, None, everything_because=why)
     kept = background.rows({*shapes, *needs.grounds})
     assumed = cuts.assumed_by([*goals, *map(goal_of, needs.cuts)])
-    fates = [_fate(rule, heads, cuts, needs, shapes) for rule, heads in _with_heads(rules, cuts)]
+    fates = [_fate(rule, heads, cuts, needs, shapes) for rule, heads in cuts.by_rule()]
     left = tuple(rule for fate in fates for rule in fate.left)
     reports = (
         Report("patterns", f"what is asked for, and what it can rest on, is {some_of(shapes)}"),
@@ -119,12 +119,7 @@ def _kept(fates: Iterable[_Fate]) -> int:
     return sum(bool(fate.left) for fate in fates)
 
 
-def _with_heads(rules: RuleSet, cuts: Cuts) -> Iterable[tuple[Rule, list[Head]]]:
-    every = iter(cuts.index.every)
-    return ((rule, [next(every) for _ in rule.conclusions]) for rule in rules.rules)
-
-
-def _fate(rule: Rule, heads: list[Head], cuts: Cuts, needs: Needs, asked: tuple[Shape, ...]) -> _Fate:
+def _fate(rule: Rule, heads: Sequence[Head], cuts: Cuts, needs: Needs, asked: tuple[Shape, ...]) -> _Fate:
     needed = [head for head in heads if head in needs.heads]
     if not needed:
         return _Fate(rule, (), _why_not(heads, cuts, asked))
@@ -132,7 +127,7 @@ def _fate(rule: Rule, heads: list[Head], cuts: Cuts, needs: Needs, asked: tuple[
     if len(needed) < len(heads):
         return _Fate(rule, left, f"{len(needed)} of its {len(heads)} conclusions are needed")
     if left and len(left[0].premises) < len(rule.premises):
-        return _Fate(rule, left, f"filled in from the background: {_count(len(left), 'rule')}")
+        return _Fate(rule, left, f"filled in from the background: {counted(len(left), 'rule')}")
     return _Fate(rule, left, "needed")
 
 
@@ -141,7 +136,7 @@ def _is_asked_for(rule: Rule, asked: tuple[Shape, ...]) -> bool:
     return any(overlap(shape_of(each), shape) for each in rule.conclusions for shape in asked)
 
 
-def _why_not(heads: list[Head], cuts: Cuts, asked: tuple[Shape, ...]) -> str:
+def _why_not(heads: Sequence[Head], cuts: Cuts, asked: tuple[Shape, ...]) -> str:
     """Why a rule does nothing for the streams."""
     wanted = [head for head in heads if any(head.unify(shape) is not None for shape in asked)]
     if not wanted:
@@ -151,13 +146,7 @@ def _why_not(heads: list[Head], cuts: Cuts, asked: tuple[Shape, ...]) -> str:
     return "the background has nothing that its schema premises match, for what is asked"
 
 
-def _specialised(rule: Rule, heads: list[Head], cuts: Cuts) -> Iterable[Rule]:
-    # Of several conclusions each may have cuts of its own: cut is what all have.
-    cut = set.intersection(*({each.at for each in cuts.inferred(head)} for head in heads))
-    premises = tuple(replace(p, cut=p.cut or at in cut) for at, p in enumerate(rule.premises))
-    smaller = replace(rule, premises=premises, conclusions=tuple(head.conclusion for head in heads))
+def _specialised(rule: Rule, heads: Sequence[Head], cuts: Cuts) -> Iterable[Rule]:
+    conclusions = tuple(head.conclusion for head in heads)
+    smaller = replace(rule, premises=cuts.marked(rule, heads), conclusions=conclusions)
     return residual(smaller, cuts.known) or [smaller]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -11,14 +11,13 @@ from ensue.plan.conditions import Condition, NotDivided
 from ensue.plan.expansion import Expansion, NotExpanded
 from ensue.plan.known import Closed
 from ensue.plan.relevance import Relevance
+from ensue.plan.report import schema_may_come
 from ensue.plan.routing import Routing
 from ensue.plan.shapes import Shape
 from ensue.plan.unfold import refused_by, unfold_and_close
 from ensue.query.tree import ContinuousQuery
 from ensue.rules.tree import RuleSet
 from ensue.windows.spec import CountWindow
-
-_FIX = "if streams never bring schema, say --fixed-schema"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +151,7 @@ def _why_none_is_dropped(
     if not _goes_by_time_alone(job, queries):
         return "when a query is evaluated depends on which statements came"
     if found.assumed and not job.settings.fixed_schema:
-        return f"schema may come on the streams ({_FIX})"
+        return schema_may_come()
     return None
 
 
@@ -163,7 +162,7 @@ def _why_one_shard(job: Job, queries: list[ContinuousQuery], divided: Routing) -
         where = "when a query is evaluated depends on which statements came, and a shard sees but some"
         return str(NotDivided(Condition.KNOWN_WHERE, where))
     if divided.assumed and not job.settings.fixed_schema:
-        where = f"schema may come on the streams, and every shard would need it ({_FIX})"
+        where = schema_may_come(", and every shard would need it")
         return str(NotDivided(Condition.KNOWN_WHERE, where))
     if divided.merged and job.settings.evaluator == "oxigraph":
         first = divided.merged[0]

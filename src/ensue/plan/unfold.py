@@ -20,7 +20,7 @@ from ensue.plan.heads import heads
 from ensue.plan.instances import Instances
 from ensue.plan.known import Closed, Known, Statement, close
 from ensue.plan.rdflists import SHAPES, Lists
-from ensue.plan.report import Report
+from ensue.plan.report import Report, counted
 from ensue.plan.shapes import Shape, Shapes, shape_of
 from ensue.rules.lists import anchors
 from ensue.rules.tree import Premise, Rule, RuleSet
@@ -140,12 +140,8 @@ def _line(rules: RuleSet, unfolded: RuleSet) -> str:
     listing = sum(bool(rule.lists) for rule in rules.rules)
     plain = len(unfolded.rules) - (len(rules.rules) - listing)
     stated = len(unfolded.axioms) - len(rules.axioms)
-    became = f"{_count(plain, 'plain rule')} and {_count(stated, 'statement')}"
-    return f"{_count(listing, 'rule')} over lists became {became}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    became = f"{counted(plain, 'plain rule')} and {counted(stated, 'statement')}"
+    return f"{counted(listing, 'rule')} over lists became {became}"
 
 
 def _counts(rules: RuleSet, unfolded: RuleSet) -> list[str]:

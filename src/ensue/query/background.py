@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -14,8 +15,8 @@ from ensue.files import Statement
 from ensue.knowledge import Knowledge
 from ensue.maintain import make
 from ensue.maintain.contract import Maintainer
-from ensue.model import BACKGROUND, DEFAULT_GRAPH, FOREVER, Copies
-from ensue.plan.known import Closed, Rows, Texts
+from ensue.model import BACKGROUND, Copies
+from ensue.plan.known import Closed
 from ensue.plan.lookout import Lookout, Numbers, list_for_rules
 from ensue.plan.specialise import Reader, Specialised, specialise
 from ensue.plan.unfold import Unfolded, refused_by, unfold
@@ -25,6 +26,9 @@ from ensue.rules.tree import RuleSet
 
 if TYPE_CHECKING:
     from ensue.maintain.recompute import Recompute
+
+_AT_ONCE = 10_000
+"""How many statements are read at once."""
 
 
 class Background:
@@ -44,9 +48,10 @@ class Background:
         self._loaded: dict[str, Copies] = {}
         self._closed: dict[frozenset[str], Columns] = {}
         self._closers: dict[frozenset[str], Recompute] = {}
+        self._knowns: dict[frozenset[str], Closed] = {}
         self._unfolded: dict[frozenset[str], Unfolded] = {}
         refused = refused_by(rules)
-        self._refused = Lookout(refused, Texts(dictionary), dictionary.pin) if refused else None
+        self._refused = Lookout(refused, dictionary.pin) if refused else None
         self._stated = self._read(knowledge.background())
 
     def check(self, graphs: Iterable[str]) -> None:
@@ -78,7 +83,8 @@ class Background:
         if plan.background is None:
             made.load_background(self._copies(graphs))
         else:
-            made.load_background(_ground(self._known(graphs), plan.background))
+            needed = (column[plan.background] for column in self._known(graphs).columns)
+            made.load_background(Copies.lasting(*needed))
         return made
 
     def closed(self, graphs: frozenset[str]) -> Columns:
@@ -112,13 +118,20 @@ class Background:
         return [*seen, *(column for closer in self._closers.values() for column in closer.used_terms())]
 
     def _known(self, graphs: frozenset[str]) -> Closed:
-        facts = self._closer(graphs).closure(BACKGROUND)
+        """The background and these graphs, closed: the same object each time, as it keeps plans."""
+        closer = self._closer(graphs)
+        if graphs not in self._knowns:
+            self._knowns[graphs] = self._closed_by(closer)
+        return self._knowns[graphs]
+
+    def _closed_by(self, closer: Recompute) -> Closed:
+        facts = closer.closure(BACKGROUND)
         return Closed(self._dictionary, facts.s, facts.p, facts.o)
 
     def _unfold(self, graphs: frozenset[str]) -> Unfolded:
         def close(plain: RuleSet) -> Closed:
             self._closers[graphs] = self._new_closer(plain, graphs)  # The last one is for good.
-            return self._known(graphs)
+            return self._closed_by(self._closers[graphs])
 
         if graphs not in self._unfolded:
             self._unfolded[graphs] = unfold(self.rules, close)
@@ -150,21 +163,12 @@ class Background:
 
     def _read(self, statements: Iterable[Statement]) -> Copies:
         # Pinned: what is read once must keep its integers, for maintainers are made of it at any time.
-        pin, copies = self._dictionary.pin, Copies()
-        for s, p, o, name in statements:
-            graph = DEFAULT_GRAPH if name is None else pin(name)
-            copies.append(BACKGROUND, pin(s), pin(p), pin(o), FOREVER, graph)
+        pin_terms, copies, some = self._dictionary.pin_terms, Copies(), iter(statements)
+        while batch := list(islice(some, _AT_ONCE)):
+            s, p, o, names = zip(*batch, strict=True)
+            lasting = Copies.lasting(*(array("i", pin_terms(column)) for column in (s, p, o)))
+            for row, name in enumerate(names):
+                if name is not None:
+                    lasting.graph[row] = self._dictionary.pin(name)
+            copies.extend(lasting)
         return copies
-
-
-def _ground(known: Closed, rows: Rows) -> Copies:
-    """Statements of the closed background, to be loaded as background."""
-    s, p, o = (array("i", column[rows].tobytes()) for column in known.columns)
-    return Copies(
-        array("i", [BACKGROUND]) * len(rows),
-        s,
-        p,
-        o,
-        array("i", [DEFAULT_GRAPH]) * len(rows),
-        array("q", [FOREVER]) * len(rows),
-    )

@@ -65,11 +65,16 @@ def visible(facts: Columns, dictionary: Dictionary) -> Columns:
     >>> len(visible(facts, d))
     1
     """
+    seen = are_visible(facts.s, facts.p, facts.o, dictionary)
+    return facts if seen.all() else facts.take(seen)
+
+
+def are_visible(s: Integers, p: Integers, o: Integers, dictionary: Dictionary) -> NDArray[np.bool_]:
+    """A mask: which facts a query sees (`visible`)."""
     kinds = np.frombuffer(dictionary.kinds, np.uint8)
     minted = np.frombuffer(dictionary.depths, np.uint8) > 0
-    seen = (kinds[facts.s] < Kind.TRIPLE) & (kinds[facts.p] == Kind.IRI)
-    seen &= ~(minted[facts.s] | minted[facts.o])
-    return facts if seen.all() else facts.take(seen)
+    seen: NDArray[np.bool_] = (kinds[s] < Kind.TRIPLE) & (kinds[p] == Kind.IRI)
+    return seen & ~(minted[s] | minted[o])
 
 
 Slot = int | str

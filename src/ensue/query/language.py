@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from pyoxigraph import NamedNode
 
@@ -30,10 +31,13 @@ def parse_query(text: str, file: str = "<text>", name: str = "query") -> Continu
     >>> query.name, str(query.form), query.streams[0].stream, query.streams[0].spec.range_ms
     ('query', 'SELECT', 'urn:s', 10000)
     """
-    return _parse(Source(text, file, QuerySyntaxError), name)
+    return _parse(text, file, name)
 
 
-def _parse(source: Source, name: str) -> ContinuousQuery:
+# A shard that is built anew registers the same queries again, and most of that time would go to the grammar.
+@lru_cache(maxsize=256)
+def _parse(text: str, file: str, name: str) -> ContinuousQuery:
+    source = Source(text, file, QuerySyntaxError)
     cursor = Cursor(source)
     found = outline(cursor)
     base = found.names.base or DEFAULT_BASE

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from ensue.dictionary import Dictionary
 from ensue.maintain.contract import Maintainer
 from ensue.model import BACKGROUND, NEVER, Copies, Facts
-from ensue.plan.known import Texts
 from ensue.plan.lookout import Lookout
 from ensue.plan.specialise import Specialised
 from ensue.plan.strategy import StrategyChoice
@@ -301,7 +300,7 @@ class _Made:
             plan,
             choice,
             maintainer,
-            Lookout(plan.assumed, Texts(dictionary), dictionary.pin) if plan.assumed else None,
+            Lookout(plan.assumed, dictionary.pin) if plan.assumed else None,
             maintainer if isinstance(maintainer, Watching) else None,
             maintainer if isinstance(maintainer, Sparing) else None,
             maintainer if isinstance(maintainer, Parking) else None,

@@ -74,8 +74,8 @@ class ContinuousQuery:
     base: str
     prefixes: dict[str, str] = field(hash=False)
     algebra: CompValue = field(compare=False, repr=False)
-    """What rdflib makes of `sparql`; literals keep the digits they were written with. It cannot be pickled:
-    to another process, send `text`."""
+    """What rdflib makes of `sparql`; literals keep the digits they were written with. Nobody may change it:
+    whoever parses the same text gets the same tree. It cannot be pickled: to another process, send `text`."""
     text: str = field(repr=False)
     place: Place
 

@@ -184,9 +184,6 @@ class Sorter:
             raise list_for_rules(f"the stream <{self.stream}>", *_first(block, kept[wrong]))
         if (wrong := self._assumed(terms, *columns)).any():
             raise schema_on_the_stream(self.stream, *_first(block, kept[wrong]))
-            row = int(kept[np.flatnonzero(wrong)[0]])
-            s, p, o = (block.terms[int(column[row])].as_py() for column in (block.s, block.p, block.o))
-            raise schema_on_the_stream(self.stream, s, p, o)
         if self._expand is not None:
             block = self._expand(block.only(kept))
             kept, terms, columns = np.arange(len(block)), Texts(block.terms), (block.s, block.p, block.o)

@@ -12,7 +12,7 @@ the background has matched their constants; the first such match makes the table
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,7 +21,7 @@ from ensue.maintain.kernel.echoes import is_difference
 from ensue.maintain.kernel.layout import END, PUT_ALONE, PUT_CLOSED, PUT_FULLY, Array, O, Store
 from ensue.maintain.kernel.links import ANY, THE_OBJECT, THE_PREDICATE, THE_SUBJECT, ground
 from ensue.maintain.kernel.needed import Needed
-from ensue.maintain.kernel.network import Guarded, Key, Network, TooMuchFollows, fill, implied_by
+from ensue.maintain.kernel.network import Guarded, Key, Network, TooMuchFollows, covers, fill, implied_by
 from ensue.maintain.kernel.plans import EVERY_KIND, GIVEN_CUT, PlanSet, kinds_of_guard
 from ensue.maintain.program import CompiledRule, Program
 from ensue.model import Triple
@@ -183,7 +183,8 @@ def _rows(
     epsilon: Epsilon, planned: PlanSet, background: Array, needed: Needed | None
 ) -> tuple[Array, list[bool]]:
     """All nodes as rows of the table, and which of them are to be put at all."""
-    network, ground = epsilon.network, set(map(tuple, background.tolist()))
+    network = epsilon.network
+    ground = _among(background, [template for template, *_ in network.nodes])
     how: list[int | None] = []
     for guarded in network.nodes:
         known = guarded[0] in ground
@@ -193,6 +194,14 @@ def _rows(
         (*template, end or 0, *guards) for (template, *guards), end in zip(network.nodes, how, strict=True)
     ]
     return np.array(rows, np.int32).reshape(-1, 6), [end is not None for end in how]
+
+
+def _among(background: Array, templates: Sequence[Triple]) -> set[Triple]:
+    """Those facts of the background that templates can be, and perhaps others: it may have millions."""
+    wanted = np.array(templates, np.int32).reshape(-1, 3)
+    for position in range(3):
+        background = background[np.isin(background[:, position], wanted[:, position])]
+    return {(s, p, o) for s, p, o in background.tolist()}
 
 
 def _known_predicates(network: Network, background: Array) -> set[Key]:
@@ -231,14 +240,9 @@ def _strongest(entries: Iterable[Guarded]) -> dict[Triple, list[Guarded]]:
     for guarded in entries:
         by_template.setdefault(guarded[0], []).append(guarded)
     return {
-        template: [g for g in alike if not any(h != g and _covers(h, g) for h in alike)]
+        template: [g for g in alike if not any(h != g and covers(h, g) for h in alike)]
         for template, alike in by_template.items()
     }
-
-
-def _covers(one: Guarded, other: Guarded) -> bool:
-    """Whether one entry puts its fact whenever the other does."""
-    return one[1] & other[1] == other[1] and one[2] & other[2] == other[2]
 
 
 def epsilon_home(predicate: int, o: int, size: int) -> int:

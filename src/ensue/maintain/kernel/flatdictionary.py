@@ -120,11 +120,8 @@ class FlatDictionary(Dictionary):
         )
         return numbers
 
-    def pin(self, term: str) -> int:
-        """Like `encode`, for terms that rules and plans name: a sweep never takes these."""
-        number = self.encode(term)
-        self._table.pinned[number] = True
-        return number
+    def _keep(self, numbers: list[int]) -> None:
+        self._table.pinned[numbers] = True
 
     def pin_all(self) -> None:
         """Keep every term that is known now, for good."""

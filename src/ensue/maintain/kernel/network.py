@@ -34,6 +34,11 @@ Guarded = tuple[Triple, int, int]
 Implied = Mapping[Key, Iterable[Guarded]]
 
 
+def covers(one: Guarded, other: Guarded) -> bool:
+    """Whether what one template stands for follows whenever that of the other does, if they are the same."""
+    return one[1] & other[1] == other[1] and one[2] & other[2] == other[2]
+
+
 class TooMuchFollows(Exception):  # noqa: N818 - no error: then there is no table
     """What follows from all keys is more than was allowed for."""
 

@@ -14,9 +14,8 @@ from ensue.plan.rewrite import Rewriter, slots_of
 from ensue.plan.wider import Reading, Slots
 from ensue.query.compiled.patterns import matches
 from ensue.query.compiled.relation import Relation, concatenated, numbered
-from ensue.query.dataset import Columns, Pattern, visible
+from ensue.query.dataset import Columns, Pattern, are_visible, visible
 from ensue.rules.tree import Rule
-from ensue.terms import Kind
 
 
 class Folded:
@@ -74,14 +73,11 @@ class Folded:
         return found
 
     def _visible(self, pattern: Pattern, found: Relation) -> Relation:
-        """The solutions by facts that a query sees (`ensue.query.dataset.visible`)."""
+        """The solutions by facts that a query sees."""
         length = found.length
         cells = (found.columns[x] if isinstance(x, str) else np.full(length, x, np.int32) for x in pattern)
         s, p, o = cells
-        kinds = np.frombuffer(self._dictionary.kinds, np.uint8)
-        minted = np.frombuffer(self._dictionary.depths, np.uint8) > 0
-        seen = (kinds[s] < Kind.TRIPLE) & (kinds[p] == Kind.IRI) & ~minted[s] & ~minted[o]
-        return found.where(seen)
+        return found.where(are_visible(s, p, o, self._dictionary))
 
     def _goal(self, pattern: Pattern) -> Slots:
         terms = [self._dictionary.decode(slot) if isinstance(slot, int) else (slot,) for slot in pattern]

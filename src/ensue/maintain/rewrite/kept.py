@@ -81,8 +81,7 @@ class Materialised(Expiration):
 
     def __init__(self, rules: RuleSet, dictionary: Dictionary, background: Columns) -> None:
         super().__init__(rules, dictionary)
-        rows = zip(background.s.tolist(), background.p.tolist(), background.o.tolist(), strict=True)
-        self.load_background(Copies.background(rows))
+        self.load_background(Copies.lasting(background.s, background.p, background.o))
 
     def expire(self, threshold: int) -> None:
         """Forget what has a stamp at or below a threshold."""
