@@ -10,7 +10,7 @@ from statistics import median
 from time import perf_counter
 
 from ensue.bench.auto_workloads import STREAM, Workload, workloads
-from ensue.bench.driver import Answers, answers_of, check_answers
+from ensue.bench.driver import Answers, answers_of, check_answers, in_turn
 from ensue.bench.harness import Experiment, Result, Row, Table, progress, ratio
 from ensue.errors import StrategyError
 from ensue.files import Timed
@@ -79,9 +79,7 @@ def _rows(options: Options, workload: Workload, change: float) -> Iterable[Row]:
         batch = workload.batch(fed, step)
         fed += step
         answers: dict[str, Answers] = {}
-        # Whoever is first finds the caches cold: so each is in its turn.
-        turn = number % len(lanes)
-        for name in [*lanes, *lanes][turn : turn + len(lanes)]:
+        for name in in_turn(lanes, number):
             seconds, answers[name] = _evaluate(lanes[name], batch, fed)
             if number > warm:
                 times[name].append(seconds)

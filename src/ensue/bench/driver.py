@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
@@ -43,6 +43,17 @@ is left of the step is admission."""
 
 Answers = dict[tuple[str, int], list[tuple[str | None, ...]]]
 """The rows of each query at each close, sorted."""
+
+
+def in_turn(names: Iterable[str], number: int) -> list[str]:
+    """The same names from another one on in each round: whoever is first finds the caches cold.
+
+    >>> in_turn("abc", 4)
+    ['b', 'c', 'a']
+    """
+    every = list(names)
+    first = number % len(every)
+    return every[first:] + every[:first]
 
 
 @dataclass(frozen=True, slots=True)

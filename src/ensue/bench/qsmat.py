@@ -12,7 +12,7 @@ from statistics import fmean, median
 
 from ensue.bench.bsbm.hierarchy import Shape
 from ensue.bench.harness import Chart, Experiment, Result, Row, Table, progress, ratio
-from ensue.bench.qsmat_lanes import ALTERNATIVES, REGIME, Lane, Ran, interleaved
+from ensue.bench.qsmat_lanes import ALTERNATIVES, REGIME, Lanes, Ran
 from ensue.bench.qsmat_market import Windows
 from ensue.errors import UsageError
 
@@ -97,8 +97,9 @@ def measure(options: Options) -> Result:
     points: list[Point] = []
     for number in options.types:
         windows = Windows(Shape(SHAPES[number]), options.window)
+        lanes = _lanes(options, windows)
         for kind in ("leaf", "root"):
-            points += _points(options, windows, kind)
+            points += _points(options, windows, lanes, kind)
     grown = list(_grown(options))
     return Result(
         [_table("leaf and root types", points), _table("types of any level, by size of window", grown)],
@@ -107,11 +108,14 @@ def measure(options: Options) -> Result:
     )
 
 
-def _points(options: Options, windows: Windows, kind: str) -> list[Point]:
+def _lanes(options: Options, windows: Windows) -> Lanes:
+    return Lanes(windows, (LIMIT, *options.alternatives), reference=options.alternatives[0])
+
+
+def _points(options: Options, windows: Windows, lanes: Lanes, kind: str) -> list[Point]:
     progress(f"{windows.shape.types:,} types, {windows.statements:,} statements a window, {kind} types")
     asked = windows.instances(kind, options.instances, options.seed)
-    lanes = {name: Lane(windows, ALTERNATIVES[name]) for name in (LIMIT, *options.alternatives)}
-    runs = interleaved(lanes, windows, asked, options.rounds, reference=options.alternatives[0])
+    runs = lanes.interleaved(asked, options.rounds)
     return [
         Point(windows.shape.types, windows.statements, kind, name, ran)
         for name, ran in runs.items()
@@ -122,7 +126,8 @@ def _points(options: Options, windows: Windows, kind: str) -> list[Point]:
 def _grown(options: Options) -> Iterable[Point]:
     for number in (7, 329):
         for size in options.windows if number in options.types else ():
-            yield from _points(options, Windows(Shape(SHAPES[number]), size), "any")
+            windows = Windows(Shape(SHAPES[number]), size)
+            yield from _points(options, windows, _lanes(options, windows), "any")
 
 
 def _table(title: str, points: Sequence[Point]) -> Table:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from ensue.bench.bsbm.files import STREAM
-from ensue.bench.driver import NO_RULES, Answers, answers_of, check_answers
+from ensue.bench.driver import NO_RULES, Answers, answers_of, check_answers, in_turn
 from ensue.bench.qsmat_market import WINDOW_MS, Instance, Windows
 from ensue.files import Timed
 from ensue.reasoner import Reasoner
@@ -93,26 +93,35 @@ class Lane:
         return Ran(tuple(self._steps[1:]), len(scope["rules"]), derivations)
 
 
-def interleaved(
-    lanes: Mapping[str, Lane], windows: Windows, asked: Sequence[Instance], rounds: int, reference: str
-) -> dict[str, list[Ran]]:
-    """Each query through all lanes in turn, window by window; all must answer as the reference does."""
-    found: dict[str, list[Ran]] = {name: [] for name in lanes}
-    number = 0
-    for instance in asked:
-        for lane in lanes.values():
-            lane.ask(instance.text)
-        before: dict[str, int] = {}
-        for k in range(rounds + 1):
-            number += 1
-            batch = windows.batch(number)
-            answers = {name: lane.step(number, batch) for name, lane in lanes.items()}
-            check_answers({reference: answers[reference], **_comparable(answers)})
-            if k == 0:
-                before = {name: lane.derivations() for name, lane in lanes.items()}
-        for name, lane in lanes.items():
-            found[name].append(lane.ran((lane.derivations() - before[name]) / rounds))
-    return found
+class Lanes:
+    """All of them side by side: to read a large background takes long, so they go on from query to query."""
+
+    def __init__(self, windows: Windows, names: Sequence[str], reference: str) -> None:
+        self._windows = windows
+        self._lanes = {name: Lane(windows, ALTERNATIVES[name]) for name in names}
+        self._reference = reference
+        self._number = 0
+
+    def interleaved(self, asked: Sequence[Instance], rounds: int) -> dict[str, list[Ran]]:
+        """Each query through all lanes in turn, window by window; all must answer as the reference does."""
+        found: dict[str, list[Ran]] = {name: [] for name in self._lanes}
+        for instance in asked:
+            for lane in self._lanes.values():
+                lane.ask(instance.text)
+            self._step()
+            before = {name: lane.derivations() for name, lane in self._lanes.items()}
+            for _ in range(rounds):
+                self._step()
+            for name, lane in self._lanes.items():
+                found[name].append(lane.ran((lane.derivations() - before[name]) / rounds))
+        return found
+
+    def _step(self) -> None:
+        self._number += 1
+        batch = self._windows.batch(self._number)
+        turns = in_turn(self._lanes, self._number)
+        answers = {name: self._lanes[name].step(self._number, batch) for name in turns}
+        check_answers({self._reference: answers[self._reference], **_comparable(answers)})
 
 
 def _comparable(answers: Mapping[str, Answers]) -> dict[str, Answers]:
