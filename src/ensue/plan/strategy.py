@@ -2,7 +2,8 @@
 
 `expiration` takes in what is new and keeps answers as they come, so what it costs follows what changes from
 one evaluation to the next. `rewrite` derives nothing and looks at the whole window at each evaluation, once
-for each query. So it pays where windows hardly overlap, few queries ask, and every rule left is linear.
+for each query. So it pays where windows hardly overlap, few queries ask, and every rule left is linear, or
+none is left.
 """
 
 from __future__ import annotations
@@ -84,8 +85,6 @@ def choose(plan: Specialised, reading: Reading) -> StrategyChoice:
 def _why_not_rewrite(plan: Specialised, reading: Reading) -> str | None:
     if plan.everything_because is not None:
         return "any statement can matter"
-    if not plan.rules.rules:
-        return "no rule is left to be folded into the query"
     if len(plan.needed) > _MOST_SHAPES:
         return f"the query's patterns would become {len(plan.needed):,}"
     if not reading.only_answers:
