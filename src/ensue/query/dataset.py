@@ -43,8 +43,8 @@ class Columns:
     def __len__(self) -> int:
         return len(self.stamp)
 
-    def take(self, which: Integers) -> Columns:
-        """The facts that a mask or row numbers choose."""
+    def take(self, which: Integers | slice) -> Columns:
+        """The facts that a mask, row numbers or a slice choose."""
         return Columns(self.s[which], self.p[which], self.o[which], self.stamp[which])
 
     @classmethod
@@ -65,11 +65,17 @@ def visible(facts: Columns, dictionary: Dictionary) -> Columns:
     >>> len(visible(facts, d))
     1
     """
+    mask = seen(facts, dictionary)
+    return facts if mask.all() else facts.take(mask)
+
+
+def seen(facts: Columns, dictionary: Dictionary) -> Integers:
+    """A mask: which facts a query sees."""
     kinds = np.frombuffer(dictionary.kinds, np.uint8)
     minted = np.frombuffer(dictionary.depths, np.uint8) > 0
-    seen = (kinds[facts.s] < Kind.TRIPLE) & (kinds[facts.p] == Kind.IRI)
-    seen &= ~(minted[facts.s] | minted[facts.o])
-    return facts if seen.all() else facts.take(seen)
+    mask: Integers = (kinds[facts.s] < Kind.TRIPLE) & (kinds[facts.p] == Kind.IRI)
+    mask &= ~(minted[facts.s] | minted[facts.o])
+    return mask
 
 
 Slot = int | str
@@ -126,3 +132,5 @@ class Dataset:
     """Named graphs and named windows."""
     windows: frozenset[str] = frozenset()
     """Which of the named ones are windows."""
+    partition: str = ""
+    """Tells the partition that this is from others of the same query; nothing if there are none."""

@@ -45,4 +45,4 @@ class CompiledEvaluator:
         interpreter = Interpreter(dataset, self._values, self._remembered)
         solutions = interpreter.run(self.plan.root, dataset.default)
         self._remembered.forget()
-        return answers(self.plan, solutions, self._dictionary, self._scope)
+        return answers(self.plan, solutions, self._dictionary, self._scope + dataset.partition)
