@@ -191,7 +191,9 @@ class RunningQuery:
         """Differs when `state` may; empty where there is nothing to remember."""
         if self._in_step and not self.emitter.remembers:
             return []
-        return [self.evaluations, *sorted((name or "", *seen.window) for name, seen in self._seen.items())]
+        read = [(name or "", *seen.window) for name, seen in self._seen.items()]
+        read += [(str(position), *window) for position, (window, _) in self._contents.items()]
+        return [self.evaluations, *sorted(read)]
 
     def state(self) -> dict[str, Any]:
         """What it remembers between evaluations, as plain data in terms, not integers: for `resume`."""
