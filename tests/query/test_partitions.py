@@ -8,17 +8,15 @@ from dataclasses import replace
 
 import pytest
 from plan.shards import over_shards
-from query.partition_cases import KEY, STREAM, Case, difference, expected, make_case, run
+from query.partition_cases import STREAM, Case, difference, expected, make_case, run
 
-from ensue import Reasoner
+from ensue.errors import InputError, StrategyError
 from ensue.job import Job, Settings
 from ensue.knowledge import Sent
+from ensue.query.language import parse_query
 from ensue.spark.plan import plan_of
 from ensue.spark.shelf import Shelf
 from ensue.windows.frontier import Disorder
-from ensue.errors import InputError, QueryError, QuerySyntaxError, StrategyError
-from ensue.query.language import parse_query
-from ensue.query.tree import Partition
 
 SEED = int(os.environ.get("ENSUE_SEED", "1"))
 CASES = int(os.environ.get("ENSUE_CASES", "24"))
