@@ -10,10 +10,13 @@ import pytest
 from plan.shards import over_shards
 from query.partition_cases import STREAM, Case, difference, expected, make_case, run
 
-from ensue.errors import InputError, StrategyError
+from ensue import Reasoner
+from ensue.cli import main
+from ensue.errors import EnsueError, InputError, StrategyError
 from ensue.job import Job, Settings
 from ensue.knowledge import Sent
 from ensue.query.language import parse_query
+from ensue.query.tree import Partition
 from ensue.spark.plan import plan_of
 from ensue.spark.shelf import Shelf
 from ensue.windows.frontier import Disorder
@@ -126,3 +129,131 @@ def job_of(case: Case, fixed: bool) -> Job:
     knowledge = Sent(tuple((*statement, None) for statement in case.background))
     settings = Settings(disorder=Disorder(case.allowed), fixed_schema=fixed)
     return Job.of([parse_query(case.text())], case.rules, knowledge, settings)
+
+
+def test_terms_of_a_batch_stay_while_windows_are_read_for_late_ones():
+    """Terms are given back when a window has been read, and here windows are read in mid-batch."""
+    reasoner = Reasoner(disorder=Disorder(0, "admit"))
+    reasoner.register(
+        f"SELECT ?x FROM STREAM <{STREAM}> [RANGE 10s STEP 1s] PARTITION BY GRAPH {{ ?x <urn:p> ?y }}"
+    )
+    times = [1, 6000, 2000, *[7000] * 12_000]
+    rows = [(at, f"<urn:x{k}>", "<urn:p>", "<urn:y>", f"<urn:g{k}>") for k, at in enumerate(times)]
+    reasoner.push(STREAM, rows)
+    last = list(reasoner.advance(to=10_000))[-1]
+    assert [x for (x,) in last.answers.rows] == sorted(x for _, x, *_ in rows)
+
+
+def test_partitions_that_are_empty_are_forgotten_and_their_numbers_used_again():
+    reasoner = Reasoner()
+    reasoner.register(f"SELECT ?x FROM STREAM <{STREAM}> [RANGE 1s] PARTITION BY GRAPH {{ ?x ?p ?y }}")
+    for window in range(12):
+        names = [f"<urn:{window}/{k}>" for k in range(2500)]
+        rows = [(1000 * window + 1 + j, name, "<urn:p>", name, name) for j in range(2) for name in names]
+        reasoner.push(STREAM, rows)
+        [result] = [r for r in reasoner.advance(to=1000 * window + 1000) if r.close == 1000 * (window + 1)]
+        assert [name for (name,) in result.answers.rows] == sorted(names)
+    assert len(reasoner.dictionary) < 20_000
+
+
+CLAUSE = "SELECT ?x FROM STREAM <urn:s> [RANGE 1s] {} WHERE {{ ?x ?p ?y }}"
+
+
+@pytest.mark.parametrize(
+    ("clause", "partition"),
+    [
+        ("", None),
+        ("PARTITION BY GRAPH", Partition()),
+        ("partition by graph", Partition()),
+        ("PARTITION BY <urn:in>", Partition("urn:in")),
+        ("PARTITION BY ex:in FROM <urn:g>", Partition("http://ex/in")),
+    ],
+)
+def test_the_clause_is_read(clause, partition):
+    query = parse_query("PREFIX ex: <http://ex/> " + CLAUSE.format(clause))
+    assert query.partition == partition
+    assert "PARTITION" not in query.sparql.upper()
+
+
+def test_the_clause_in_rspql():
+    text = (
+        "REGISTER RSTREAM <q> AS SELECT ?x FROM NAMED WINDOW <urn:w> ON <urn:s> [RANGE PT1S STEP PT1S] "
+        "PARTITION BY <urn:in> WHERE { WINDOW <urn:w> { ?x ?p ?y } }"
+    )
+    assert parse_query(text).partition == Partition("urn:in")
+
+
+@pytest.mark.parametrize(
+    ("clause", "message"),
+    [
+        ("PARTITION BY GRAPH PARTITION BY GRAPH", ":1:61: a query is partitioned once .*one key"),
+        ("PARTITION GRAPH", ":1:52: expected 'BY', but found 'GRAPH' .*PARTITION BY <property>"),
+        ("PARTITION BY GRAHP", ":1:55: expected GRAPH or the IRI of a property, .*did you mean 'GRAPH'"),
+        ("PARTITION BY ?g", ":1:55: expected GRAPH or the IRI of a property, but found '\\?g'"),
+        ("PARTITION BY ex:in", ":1:55: .*prefix.*ex"),
+        ("PARTITION BY <a b>", ":1:55: "),
+    ],
+)
+def test_a_fault_in_the_clause_is_named_with_its_place(clause, message):
+    with pytest.raises(EnsueError, match=message):
+        parse_query(CLAUSE.format(clause))
+
+
+def test_it_cannot_be_inside_brackets():
+    with pytest.raises(EnsueError, match="PARTITION cannot be inside brackets"):
+        parse_query("SELECT ?x FROM STREAM <urn:s> [RANGE 1s] WHERE { ?x ?p ?y PARTITION BY GRAPH }")
+
+
+def test_a_key_on_a_stream_that_brings_no_schema_is_refused():
+    reasoner = Reasoner(fixed_schema=True)
+    reasoner.register(f"SELECT ?x FROM STREAM <{STREAM}> [RANGE 1s] PARTITION BY <urn:in> {{ ?x ?p ?y }}")
+    reasoner.push(STREAM, [(1, "<urn:a>", "<urn:in>", "<urn:k>")])
+    with pytest.raises(
+        InputError, match=r"schema on the stream <urn:s>: <urn:a> <urn:in> <urn:k>.*background"
+    ):
+        list(reasoner.end())
+
+
+def test_answers_say_until_when_their_partition_is_there():
+    """What the background alone answers leaves with the last statement of its partition."""
+    reasoner = Reasoner(background=Sent((("<urn:b>", "<urn:p>", "<urn:c>", None),)), until=True)
+    reasoner.register(
+        f"SELECT ?x FROM STREAM <{STREAM}> [RANGE 10s STEP 1s] PARTITION BY GRAPH {{ ?x <urn:p> ?y }}"
+    )
+    reasoner.push(
+        STREAM, [(500, "<urn:a>", "<urn:p>", "<urn:c>"), (1700, "<urn:a>", "<urn:q>", "<urn:c>", "<urn:g>")]
+    )
+    result = list(reasoner.advance(to=2000))[-1]
+    assert dict(Counter(zip(result.answers.rows, result.until, strict=True))) == {
+        (("<urn:a>",), 11_000): 1,
+        (("<urn:b>",), 11_000): 1,
+        (("<urn:b>",), 12_000): 1,
+    }
+
+
+def explained(tmp_path, capsys, clause, *words):
+    path = tmp_path / "q.rq"
+    path.write_text(CLAUSE.format(clause).replace("?p", "<http://example.org/isIn>"))
+    assert main(["explain", str(path), "--shards", "4", "--rules", "transitive-isin", *words]) == 0
+    return capsys.readouterr().out
+
+
+def test_explain(tmp_path, capsys):
+    said = explained(tmp_path, capsys, "PARTITION BY GRAPH")
+    for line in (
+        "  no statement is dropped: query q is answered in every partition that a statement is in",
+        "  4 shards",
+        "  query q is divided by the keys of its partitions: GRAPH",
+        "  partitioned by GRAPH (the name of a statement's graph is its key)",
+        "scope S1: <urn:s>, partitioned by GRAPH",
+    ):
+        assert line in said.splitlines()
+    said = explained(tmp_path, capsys, "PARTITION BY <urn:in>")
+    assert "one shard: condition 3 fails" in said
+    assert "a stream may bring keys of partitions: (* <urn:in> *)" in said
+    assert "background; and in the window itself)" in said
+    assert "closed from scratch by recompute: a stream may bring keys of <urn:in> (if keys are in" in said
+    said = explained(tmp_path, capsys, "PARTITION BY <urn:in>", "--fixed-schema")
+    assert "query q is divided by the keys of its partitions: <urn:in>" in said
+    assert "partitioned by <urn:in> (keys of a statement's subject in the closed background)" in said
+    assert "as long as no stream brings\n    (* <urn:in> *)" in said
