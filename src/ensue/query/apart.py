@@ -14,7 +14,7 @@ import numpy as np
 
 from ensue.dictionary import Dictionary
 from ensue.model import Copies, Facts
-from ensue.query.dataset import Columns, Graph, Integers, PlainGraph, seen
+from ensue.query.dataset import Columns, Graph, Integers, Pattern, PlainGraph, Solutions, seen
 from ensue.query.plain import Decode, Encode, facts_of, plain_facts
 
 NO_KEY = ""
@@ -41,6 +41,11 @@ class Parts(Protocol):
 
     def graph(self, context: int) -> Graph:
         """What one partition holds."""
+
+    def solutions_of_all(self, patterns: tuple[Pattern, ...]) -> tuple[Integers, Solutions] | None:
+        """The solutions of a basic graph pattern in all contexts, with those of the background, and whose
+        each is; None: nobody maintains them.
+        """
 
 
 def spans(contexts: Integers) -> dict[int, slice]:
@@ -95,6 +100,10 @@ class PlainParts:
     def graph(self, context: int) -> Graph:
         """What one partition holds."""
         return PlainGraph(self.still, self.live.of(context))
+
+    def solutions_of_all(self, patterns: tuple[Pattern, ...]) -> tuple[Integers, Solutions] | None:
+        """Nobody maintains any."""
+        return None
 
     def used_terms(self) -> list[Integers]:
         """The columns of integers that they use."""

@@ -208,6 +208,7 @@ class WindowParts:
     def __init__(self, source: Source, threshold: int, present: Present, unkeyed: int) -> None:
         self._source = source
         self._threshold = threshold
+        self._found: dict[tuple[Pattern, ...], tuple[Integers, Solutions] | None] = {}
         self._solved: dict[tuple[Pattern, ...], _Solved | None] = {}
         self.present = present
         self.unkeyed = unkeyed
@@ -229,10 +230,16 @@ class WindowParts:
     def solutions(self, patterns: tuple[Pattern, ...], context: int) -> Solutions | None:
         """The maintained solutions of a partition, if there are any."""
         if patterns not in self._solved:
-            found = self._source.solutions_apart(patterns, self._threshold)
+            found = self.solutions_of_all(patterns)
             self._solved[patterns] = None if found is None else _Solved(found[1], spans(found[0]))
         solved = self._solved[patterns]
         return None if solved is None else solved.of(context)
+
+    def solutions_of_all(self, patterns: tuple[Pattern, ...]) -> tuple[Integers, Solutions] | None:
+        """The maintained solutions of all partitions and of the background, if there are any."""
+        if patterns not in self._found:
+            self._found[patterns] = self._source.solutions_apart(patterns, self._threshold)
+        return self._found[patterns]
 
 
 @dataclass(frozen=True, slots=True)

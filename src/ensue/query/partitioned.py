@@ -14,14 +14,14 @@ _TRIPLE = ("s", "p", "o")
 
 
 @dataclass(frozen=True, slots=True)
-class InPartition:
-    """What a query is evaluated over in one partition."""
+class There:
+    """A partition that holds something."""
 
     key: str
-    """The text of the key."""
+    """The text of its key."""
+    context: int
     newest: int
     """The stamp of the newest statement there: with it the partition goes, and all its answers."""
-    dataset: Dataset
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +33,29 @@ class Keyed:
     stamps: list[int] | None
 
     @classmethod
-    def found(cls, evaluator: Evaluator, partitions: Iterable[InPartition]) -> Keyed:
-        """The answers in each of some partitions, in their order."""
+    def found(cls, evaluator: Evaluator, partitions: Iterable[tuple[There, Dataset]]) -> Keyed:
+        """The answers in each of some partitions, in their order, by one evaluation for each."""
         keys: list[str] = []
         rows: list[Row] = []
         stamps: list[int] = []
         known = True
-        for each in partitions:
-            answers = evaluator.evaluate(each.dataset)
+        for each, dataset in partitions:
+            answers = evaluator.evaluate(dataset)
             keys += [each.key] * len(answers.rows)
             rows += answers.rows
             known = known and answers.stamps is not None
             stamps += [min(stamp, each.newest) for stamp in answers.stamps or ()]
         return cls(keys, rows, stamps if known else None)
+
+    @classmethod
+    def found_at_once(cls, contexts: Sequence[int], answers: Answers, partitions: Iterable[There]) -> Keyed:
+        """The answers of all partitions, of which each is in one of these contexts."""
+        there = {each.context: each for each in partitions}
+        of = [there[context] for context in contexts]
+        stamps = None
+        if answers.stamps is not None:
+            stamps = [min(stamp, each.newest) for stamp, each in zip(answers.stamps, of, strict=True)]
+        return cls([each.key for each in of], list(answers.rows), stamps)
 
     def whole(self, query: ContinuousQuery) -> Answers:
         """The answers of the query: yes once, each triple once, and every solution."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, cast
@@ -23,6 +23,7 @@ from ensue.query.arrivals import Arrival
 from ensue.query.background import Background
 from ensue.query.check import Check
 from ensue.query.choose import Choice
+from ensue.query.compiled.apart import AtOnce
 from ensue.query.compiled.evaluator import CompiledEvaluator
 from ensue.query.compiled.plan import Plan
 from ensue.query.dataset import Columns, Dataset, Graph, Pattern, PlainGraph
@@ -31,7 +32,7 @@ from ensue.query.loose import StreamLog
 from ensue.query.materialise import CONTEXT, Materialisation, kept
 from ensue.query.output import Result
 from ensue.query.parting import parted
-from ensue.query.partitioned import InPartition, Keyed
+from ensue.query.partitioned import Keyed, There
 from ensue.query.plain import Decode, facts_of, plain_facts, plain_rows, rows_of
 from ensue.query.scopes import Bound, Loose, Scope, Scopes
 from ensue.query.share import Share
@@ -281,26 +282,41 @@ class RunningQuery:
         return {name: cast("Parts", read(name, part, evaluation)) for name, part in fed}
 
     def _in_parts(self, parts: Mapping[str | None, Parts]) -> Answers:
-        found = Keyed.found(self.choice.evaluator, self._partitions(parts))
+        partitions = self._there(parts)
+        found = self._at_once(parts, partitions)
+        if found is None:
+            found = Keyed.found(self.choice.evaluator, self._datasets(parts, partitions))
         return found.part(self.query) if self.gives_parts else found.whole(self.query)
 
-    def _partitions(self, parts: Mapping[str | None, Parts]) -> Iterator[InPartition]:
+    def _at_once(self, parts: Mapping[str | None, Parts], partitions: Sequence[There]) -> Keyed | None:
+        """The answers in all partitions by one evaluation, where that can be; None: it cannot."""
+        evaluator, dictionary = self.choice.evaluator, self._sources.dictionary
+        if not isinstance(evaluator, CompiledEvaluator):
+            return None
+        default = PlainGraph() if None in parts else PlainGraph(self._background())
+        contexts = [each.context for each in partitions]
+        found = evaluator.evaluate_at_once(AtOnce(dictionary, default, self._named, parts, contexts))
+        return None if found is None else Keyed.found_at_once(*found, partitions)
+
+    def _there(self, parts: Mapping[str | None, Parts]) -> list[There]:
         """The partitions of one's own that hold something, in the order of their keys."""
         newest: dict[int, int] = {}
         for each in parts.values():
             newest |= {context: max(at, newest.get(context, at)) for context, at in each.present.items()}
+        keys = self._sources.dictionary.decode_all([context - 1 for context in newest])
+        found = sorted(zip((key or NO_KEY for key in keys), newest, strict=True))
+        return [There(key, context, newest[context]) for key, context in found if self._owns(key)]
+
+    def _datasets(
+        self, parts: Mapping[str | None, Parts], partitions: Iterable[There]
+    ) -> Iterator[tuple[There, Dataset]]:
+        """What the query is evaluated over in each partition."""
         dictionary, windows = self._sources.dictionary, frozenset(self.scopes.named)
-        keys = dictionary.decode_all([context - 1 for context in newest])
         still = None if None in parts else PlainGraph(self._background())
-        for key, context in sorted(zip((key or NO_KEY for key in keys), newest, strict=True)):
-            if self._owns(key):
-                graphs = {name: each.graph(context) for name, each in parts.items()}
-                default = still or graphs[None]
-                named = dict(self._named) | {
-                    name: graph for name, graph in graphs.items() if name is not None
-                }
-                dataset = Dataset(dictionary, default, named, windows, f" in {key}")
-                yield InPartition(key, newest[context], dataset)
+        for each in partitions:
+            graphs = {name: part.graph(each.context) for name, part in parts.items()}
+            named = dict(self._named) | {name: graph for name, graph in graphs.items() if name is not None}
+            yield each, Dataset(dictionary, still or graphs[None], named, windows, f" in {each.key}")
 
     def _owns(self, key: str) -> bool:
         return self._share is None or self._share.owns(key)
