@@ -38,7 +38,11 @@ QUERIES = (
     "SELECT ?x ?t %s WHERE { ?x <urn:p> ?y BIND(f:timestamp(?x, <urn:p>, ?y) AS ?t) }",
     "ASK %s WHERE { ?x <urn:p> ?y . ?y <urn:p> ?z }",
     "CONSTRUCT { ?y <urn:of> ?x } %s WHERE { ?x <urn:p> ?y }",
-    "SELECT ?x ?y %s WHERE { ?x <urn:p> ?y . ?x a ?c }",
+    "SELECT ?x %s WHERE { ?x <urn:p> ?y MINUS { ?a <urn:q> ?b } }",
+    "SELECT ?x ?y %s WHERE { ?x <urn:p> ?y VALUES (?x ?y) { (<urn:a> UNDEF) (UNDEF <urn:b>) } }",
+    "SELECT ?x ?y ?z %s WHERE { { ?x <urn:p> ?y } UNION { ?x <urn:q> ?z } FILTER EXISTS { ?x ?b <urn:c> } }",
+    "SELECT ?a ?y %s WHERE { ?a ?b ?y { SELECT ?y { ?x <urn:p> ?y } ORDER BY ?y ?x LIMIT 1 OFFSET 1 } }",
+    "SELECT ?x (MIN(?n) AS ?m) %s WHERE { OPTIONAL { ?x <urn:p> ?y } BIND(STR(?y) AS ?n) } GROUP BY ?x",
 )
 PREFIX = "PREFIX f: <http://larkc.eu/csparql/sparql/jena/ext#> "
 
@@ -129,7 +133,7 @@ def _case(seed: int, random: Random) -> Case:
             statement = (random.choice(THINGS), by, random.choice(ROOMS))
         events.append(Event(time, statement, random.choice(GRAPHS)))
     rules = RuleSet("none", ()) if random.random() < 0.1 else random_rules(random)
-    query = QUERIES[(seed * 5 + random.randrange(3)) % len(QUERIES)]
+    query = QUERIES[(seed * 5 + random.randrange(5)) % len(QUERIES)]
     frame = random.choice(("", "", "EVERY", "RSTREAM", "ISTREAM", "DSTREAM"))
     window = random.choice(WINDOWS)
     return Case(seed, rules, tuple(background), query, window, by, frame, allowed, tuple(events))
