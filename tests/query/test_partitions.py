@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import replace
+from random import Random
 
 import pytest
 from plan.shards import over_shards
-from query.partition_cases import STREAM, Case, difference, expected, make_case, run
+from query.partition_cases import PREFIX, QUERIES, STREAM, Case, difference, expected, make_case, run
 
 from ensue import Reasoner
 from ensue.cli import main
 from ensue.errors import EnsueError, InputError, StrategyError
 from ensue.job import Job, Settings
 from ensue.knowledge import Sent
+from ensue.query.compiled.evaluator import CompiledEvaluator
 from ensue.query.language import parse_query
 from ensue.query.tree import Partition
 from ensue.spark.plan import plan_of
@@ -257,3 +259,50 @@ def test_explain(tmp_path, capsys):
     assert "query q is divided by the keys of its partitions: <urn:in>" in said
     assert "partitioned by <urn:in> (keys of a statement's subject in the closed background)" in said
     assert "as long as no stream brings\n    (* <urn:in> *)" in said
+
+
+def test_a_statement_is_in_a_partition_since_its_key_is():
+    """Its stamp there is that of the older of the two."""
+    reasoner = Reasoner()
+    reasoner.register(
+        f"{PREFIX}SELECT ?x ?t FROM STREAM <{STREAM}> [RANGE 9ms] "
+        "PARTITION BY <urn:in> { ?x <urn:p> ?y BIND(f:timestamp(?x, <urn:p>, ?y) AS ?t) }"
+    )
+    rows = [(1, "<urn:a>", "<urn:in>", "<urn:k>"), (5, "<urn:a>", "<urn:in>", "<urn:l>")]
+    reasoner.push(STREAM, [*rows, (7, "<urn:a>", "<urn:p>", "<urn:b>")])
+    [result] = reasoner.end()
+    assert [int(t.split('"')[1]) for _, t in result.answers.rows] == [1, 5]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_all_partitions_at_once_are_all_partitions_one_by_one(query, monkeypatch):
+    """`expiration` gives solutions of all partitions, `recompute` gives none: then each is evaluated."""
+    once = []
+    evaluate = CompiledEvaluator.evaluate_at_once
+
+    def watched(self, over):
+        found = evaluate(self, over)
+        once.append(found is not None)
+        return found
+
+    monkeypatch.setattr(CompiledEvaluator, "evaluate_at_once", watched)
+    background = Sent((("<urn:g>", "<urn:p>", "<urn:b>", None), ("<urn:g>", "<urn:q>", "<urn:c>", None)))
+    random, rows = Random(3), []
+    for time in range(60):
+        s, p, o = random.choice("abcde"), random.choice("ppqr"), random.choice("abcde")
+        graph = random.choice((None, "<urn:1>", "<urn:2>", "<urn:3>"))
+        rows.append((time, f"<urn:{s}>", f"<urn:{p}>", f"<urn:{o}>", graph))
+    rows.append((61, "<urn:a>", "<urn:none>", "<urn:b>", "<urn:4>"))
+    found = []
+    for strategy in ("expiration", "recompute"):
+        reasoner = Reasoner(strategy=strategy, background=background)
+        clauses = f"FROM STREAM <{STREAM}> [RANGE 30ms STEP 20ms] PARTITION BY GRAPH"
+        reasoner.register(PREFIX + query % clauses)
+        reasoner.push(STREAM, rows)
+        lists = [list(result.answers.rows) for result in reasoner.end()]
+        found.append(lists if "ORDER BY ?x ?y LIMIT" in query else list(map(Counter, lists)))
+    assert found[0] == found[1]
+    assert any(map(len, found[0]))
+    if query.startswith("SELECT") and "f:timestamp" not in query and "+" not in query:
+        assert once[0]
+        assert not once[-1]
