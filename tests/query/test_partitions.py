@@ -19,6 +19,7 @@ from ensue.knowledge import Sent
 from ensue.query.compiled.evaluator import CompiledEvaluator
 from ensue.query.language import parse_query
 from ensue.query.tree import Partition
+from ensue.rules.tree import RuleSet
 from ensue.spark.plan import plan_of
 from ensue.spark.shelf import Shelf
 from ensue.windows.frontier import Disorder
@@ -306,3 +307,34 @@ def test_all_partitions_at_once_are_all_partitions_one_by_one(query, monkeypatch
     if query.startswith("SELECT") and "f:timestamp" not in query and "+" not in query:
         assert once[0]
         assert not once[-1]
+
+
+@pytest.mark.parametrize("adopts", [False, True])
+@pytest.mark.parametrize("by", ["GRAPH", "<urn:in>"])
+def test_each_partition_is_answered_by_one_shard(by, adopts, tmp_path):
+    """Though statements are in others, too: for other keys, and for a query that goes by something else."""
+    window = f"FROM STREAM <{STREAM}> [RANGE 9ms]"
+    parted = f"SELECT ?x ?y {window} PARTITION BY {by} {{ ?x <urn:p> ?y }} ORDER BY ?x ?y"
+    texts = (
+        f"REGISTER QUERY parted AS {parted}",
+        f"REGISTER QUERY whole AS SELECT ?x ?y ?z {window} {{ ?x <urn:p> ?y . ?x <urn:q> ?z }}",
+    )
+    keys = tuple((f"<urn:{k % 4}>", "<urn:in>", f"<urn:k{k}>", None) for k in range(12))
+    rows = [(1, "<urn:first>", "<urn:p>", "<urn:y>", "<urn:first>")]  # Alone in its partition.
+    for k in range(40):
+        terms = f"<urn:{k % 6}>", f"<urn:{'pq'[k // 6 % 2]}>", f"<urn:y{k}>"
+        rows.append((2 + k // 6, *terms, f"<urn:g{k % 7}>"))
+    knowledge = Sent((*keys, ("<urn:first>", "<urn:in>", "<urn:k>", None)))
+    job = Job.of(list(map(parse_query, texts)), RuleSet("none", ()), knowledge, Settings(fixed_schema=True))
+    plan = plan_of(job, shards=4)
+    assert len(plan.keys) == 4
+    reasoner = job.reasoner()
+    reasoner.push(STREAM, rows)
+    wanted = {(r.query, r.close): r.answers.rows for r in reasoner.end()}
+    shelf = Shelf(tmp_path, "plan") if adopts else None
+    found = {(r.query, r.close): r.answers.rows for r in over_shards(plan, {STREAM: rows}, 9, shelf=shelf)}
+    assert found.keys() == wanted.keys()
+    for key, answers in wanted.items():
+        assert Counter(found[key]) == Counter(answers)
+        assert key[0] == "whole" or list(found[key]) == list(answers)
+        assert answers
