@@ -114,6 +114,7 @@ class Reasoner:
         self._background = Background(rule_set(rules), self.dictionary, background, self.strategy)
         self._t0, self._bounds, self._report = t0, bounds, report or Report()
         self._until = until
+        self._fixed_schema = fixed_schema
         self._check = None if check is None else Check(check)
         self._intake = Intake(disorder, max_pending, clock)
         self._sources = Sources(self.dictionary, self._background)
@@ -194,7 +195,12 @@ class Reasoner:
         self._background.check([*query.default_graphs, *query.named_graphs])
         choice = choose_evaluator(query, self.dictionary, self._evaluator, share)
         stamped = self.strategy != "dred"
-        scopes = find_scopes(query, alone=not stamped, timestamps=uses_timestamps(query))
+        scopes = find_scopes(
+            query,
+            alone=not stamped,
+            timestamps=uses_timestamps(query),
+            keys_come=not self._fixed_schema,
+        )
         named = {iri: self._background.named(iri) for iri in query.named_graphs}
         until = self._until and stamped
         return RunningQuery(
@@ -367,6 +373,7 @@ class Reasoner:
         return {
             "streams": streams,
             "admitted": sum(each["admitted"] for each in streams.values()),
+            "unkeyed": sum(running.unkeyed for running in self._timeline.queries),
             "late": sum(self._intake.counters(name).late for name in self._streams),
             "waiting": len(self._intake),
             "frontier": self._intake.time,

@@ -208,6 +208,18 @@ def test_contexts_see_the_background_and_not_each_other(strategy):
     assert world.closure(3) == {}
 
 
+def test_all_contexts_are_read_at_once_in_order(strategy):
+    world = World(strategy, SUB_CLASS)
+    world.background("C sub D")
+    world.admit((7, "a type C", 100), (3, "b type C", 100), (7, "c type C", 200))
+    world.maintainer.advance(0)
+    every = list(world.maintainer.closure(None))
+    assert [context for context, *_ in every] == sorted(context for context, *_ in every)
+    apart = [row for context in (3, 7) for row in world.maintainer.closure(context)]
+    assert sorted(every) == sorted(apart)
+    assert len(every) == 6
+
+
 def test_the_background_can_be_read_too(strategy):
     world = World(strategy, TRANSITIVE)
     world.background("a in b", "b in c")

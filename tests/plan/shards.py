@@ -25,6 +25,7 @@ from ensue.spark.prepare import Sorter
 from ensue.spark.processor import ANSWERS
 from ensue.spark.results import Row, pack
 from ensue.spark.shard import Cache, Make, step
+from ensue.spark.shelf import Shelf
 
 Statements = dict[str, list[tuple[int, str, str, str]]]
 
@@ -63,10 +64,13 @@ def in_process(job: Job, streams: Statements) -> list[Result]:
     return list(reasoner.end())
 
 
-def over_shards(plan: Plan, streams: Statements, size: int = 25, *, forgets: bool = False) -> list[Result]:
+def over_shards(
+    plan: Plan, streams: Statements, size: int = 25, *, forgets: bool = False, shelf: Shelf | None = None
+) -> list[Result]:
     """The results of all shards together; a micro-batch has so many statements of each stream.
 
-    `forgets`: before each micro-batch every shard is made anew from what it has written down.
+    `forgets`: before each micro-batch every shard is made anew from what it has written down. `shelf`: each
+    micro-batch is another process, which adopts what lies there.
     """
     sorters = {stream: Sorter(plan.lane(stream)) for stream in streams}
     shards = [_Shard(shard.reasoner) for _, shard in plan.shards()]
@@ -80,9 +84,9 @@ def over_shards(plan: Plan, streams: Statements, size: int = 25, *, forgets: boo
             if number < len(rows):
                 for mine, part in zip(pieces, sorters[stream].parts(block_of(rows[number])), strict=True):
                     mine.append(Piece(stream, number, BLOCK, part.write()))
-        results += _step(plan, shards, pieces, forgets)
+        results += _step(plan, shards, pieces, forgets, shelf)
     ended = [Piece(stream, len(rows), END, b"") for stream, rows in streams.items()]
-    return results + _step(plan, shards, [ended] * len(shards), forgets)
+    return results + _step(plan, shards, [ended] * len(shards), forgets, shelf)
 
 
 @dataclass
@@ -92,19 +96,22 @@ class _Shard:
     cache: Cache = field(default_factory=Cache)
 
 
-def _step(plan: Plan, shards: list[_Shard], pieces: list[list[Piece]], forgets: bool) -> list[Result]:
+def _step(
+    plan: Plan, shards: list[_Shard], pieces: list[list[Piece]], forgets: bool, shelf: Shelf | None
+) -> list[Result]:
     rows: list[Row] = []
     for number, (shard, came) in enumerate(zip(shards, pieces, strict=True)):
-        cache = Cache() if forgets else shard.cache
+        cache = Cache(shelf) if forgets or shelf else shard.cache
         for result in step("shard", came, shard.store, shard.make, cache).results:
             rows.append(Row(number, ANSWERS, result.query, result.open, result.close, pack(result)))
     return plan.merging().gathered(rows, len(shards))
 
 
 def block_of(rows) -> Block:
-    times, s, p, o = zip(*rows, strict=True)
+    """Rows with or without the name of a graph."""
+    times, s, p, o, graph = zip(*((*row, None)[:5] for row in rows), strict=True)
     columns = {"time": pa.array(times, pa.int64()), "s": s, "p": p, "o": o}
-    columns |= {"graph": pa.nulls(len(times), pa.string())}
+    columns |= {"graph": pa.array(graph, pa.string())}
     return Block.of(pa.record_batch(columns))
 
 

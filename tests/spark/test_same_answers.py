@@ -41,8 +41,8 @@ def plans(name, job, streams):
 
 
 def has_schema(streams):
-    """Whether a stream brings what rules may take for schema."""
-    words = ("rdf-schema#", "owl#", "#type", "urn:sub")
+    """Whether a stream brings what rules may take for schema, or keys of partitions."""
+    words = ("rdf-schema#", "owl#", "#type", "urn:sub", "inRoom")
     return any(word in path.read_text() for path in streams.values() for word in words)
 
 

@@ -47,10 +47,13 @@ def _lines(plan: dict[str, Any]) -> list[str]:
     for query in plan["queries"]:
         lines += ["", f"query {query['name']} ({query['form']}, level {query['level']})"]
         lines += [f"  window: {window}" for window in query["windows"]]
+        if query["partition"] is not None:
+            lines.append(f"  partitioned by {query['partition']}")
         lines.append(f"  evaluator: {query['evaluator']} ({query['why']})")
         lines += [f"  {graph['name']}: {graph['from']}" for graph in query["graphs"]]
     for scope in plan["scopes"]:
-        lines += ["", f"scope {scope['name']}: {scope['streams']}", f"  strategy: {_strategy(scope)}"]
+        parted = "" if scope["partition"] is None else f", partitioned by {scope['partition']}"
+        lines += ["", f"scope {scope['name']}: {scope['streams']}{parted}", f"  strategy: {_strategy(scope)}"]
         lines += [f"  read by: {', '.join(scope['readers'])}", f"  patterns watched: {scope['watched']}"]
         lines += [f"  {line}" for line in _pruned(scope)]
     return lines

@@ -17,7 +17,8 @@ def report(args: argparse.Namespace, counted: dict[str, Any], seconds: float, pr
             output.write_lines([json.dumps(counted | {"wall_seconds": round(seconds, 3)}) + "\n"])
     late = f", {counted['late']:,} late" if counted["late"] else ""
     dead = f", {counted['dead_letters']:,} dead letters" if counted["dead_letters"] else ""
+    unkeyed = f", {counted['unkeyed']:,} in no partition" if counted["unkeyed"] else ""
     progress.say(
         f"{counted['admitted']:,} statements in {seconds:.1f} s: {counted['windows']:,} evaluations, "
-        f"{counted['answers']:,} answers{late}{dead}"
+        f"{counted['answers']:,} answers{late}{unkeyed}{dead}"
     )

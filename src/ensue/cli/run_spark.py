@@ -31,7 +31,7 @@ from ensue.spark.plan import Plan, plan_of
 from ensue.spark.runner import Feed, MicroBatch, Run, java_is_gone
 from ensue.spark.session import embedded
 
-_COUNTED = {"admitted": 0, "late": 0, "windows": 0, "answers": 0, "dead_letters": 0}
+_COUNTED = {"admitted": 0, "late": 0, "windows": 0, "answers": 0, "unkeyed": 0, "dead_letters": 0}
 
 
 def run_spark(args: argparse.Namespace) -> int:

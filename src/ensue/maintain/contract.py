@@ -39,8 +39,11 @@ class Maintainer(Protocol):
         is never in it. A threshold never falls.
         """
 
-    def closure(self, context: int, threshold: int | None = None) -> Facts:
-        """What holds in a context (without what the background holds), fresher than `threshold`."""
+    def closure(self, context: int | None, threshold: int | None = None) -> Facts:
+        """What holds in a context (without what the background holds), fresher than `threshold`.
+
+        None: in every context but the background, one after the other in order of number.
+        """
 
     def copies(self) -> Iterable[tuple[int, int, int, int, int, int]]:
         """The copies that have not expired: (context, s, p, o, graph, stamp)."""

@@ -61,7 +61,7 @@ class Dred(KernelMaintainer):
         self._flush()
         return self._end_step()
 
-    def closure(self, context: int, threshold: int | None = None) -> Facts:
+    def closure(self, context: int | None, threshold: int | None = None) -> Facts:
         """What holds in a context, without what the background holds, at the present threshold."""
         if threshold is not None and threshold != self._log.threshold:
             raise UsageError("dred reads at its threshold alone", hint="use expiration, rete or recompute")

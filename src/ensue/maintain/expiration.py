@@ -78,12 +78,12 @@ class Expiration(KernelMaintainer):
             return Change(Facts.of(()), Facts.of(()))
         return self._end_step()
 
-    def closure(self, context: int, threshold: int | None = None) -> Facts:
+    def closure(self, context: int | None, threshold: int | None = None) -> Facts:
         """What holds in a context (without what the background holds), fresher than `threshold`."""
         self.spare(only_answers=False)
         return self._held(context, threshold)
 
-    def held(self, context: int) -> Facts:
+    def held(self, context: int | None) -> Facts:
         """What is there of a context now: all that holds, unless it is kept to what answers rest on."""
         return self._held(context, None)
 
@@ -96,7 +96,7 @@ class Expiration(KernelMaintainer):
             self._only_answers = only_answers
             self._kernel = self._before = None
 
-    def _held(self, context: int, threshold: int | None) -> Facts:
+    def _held(self, context: int | None, threshold: int | None) -> Facts:
         self._flush()
         lowest = self._log.threshold
         return self._engine.closure(context, lowest if threshold is None else max(threshold, lowest))
@@ -133,6 +133,21 @@ class Expiration(KernelMaintainer):
             return None
         columns, stamps = table.read(context, max(threshold, self._log.threshold))
         return Solutions(dict(zip(names, columns, strict=True)), stamps)
+
+    def solutions_apart(
+        self, patterns: tuple[Pattern, ...], threshold: int
+    ) -> tuple[Array, Solutions] | None:
+        """The solutions of every context above a threshold, and whose each is; None if not watched.
+
+        Those that the background alone has come first, then those of one context after the other.
+        """
+        self._flush()
+        rule, names = watched_rule(patterns)
+        table = self._engine.answers(rule)
+        if table is None:
+            return None
+        contexts, columns, stamps = table.read_apart(max(threshold, self._log.threshold))
+        return contexts, Solutions(dict(zip(names, columns, strict=True)), stamps)
 
     def settle(self, *, only_answers: bool) -> bytes:
         """Keep no log from now on: somebody else has the copies. Before anything has come.

@@ -51,7 +51,11 @@ class CopyLog:
 
     def __len__(self) -> int:
         """How many copies are live."""
-        return sum(pane.count(self.threshold) for pane in self._panes)
+        return self.count(self.threshold)
+
+    def count(self, threshold: int) -> int:
+        """How many copies have a stamp above a threshold that is not below that of the log."""
+        return sum(pane.count(threshold) for pane in self._panes)
 
     def __iter__(self) -> Iterator[tuple[int, int, int, int, int, int]]:
         """The live copies, in order of arrival: (context, s, p, o, graph, stamp)."""

@@ -61,15 +61,15 @@ class Recompute(LoggedMaintainer):
         inserted = now.facts(absent(now.book, before.book, now.book))
         return Change(inserted, before.facts(absent(before.book, now.book, now.book)))
 
-    def closure(self, context: int, threshold: int | None = None) -> Facts:
+    def closure(self, context: int | None, threshold: int | None = None) -> Facts:
         """What holds in a context (without what the background holds), fresher than `threshold`."""
         kernel = self._over_background if context == BACKGROUND else self._kernel
         return kernel.closure(context, NEVER if threshold is None else threshold)
 
-    def closure_of(self, copies: Copies, context: int) -> Facts:
+    def closure_of(self, copies: Copies, context: int | None) -> Facts:
         """What would hold in a context (without what the background holds) if these were all copies.
 
-        The log is not looked at, and stays as it is.
+        None: in every context, as for `closure`. The log is not looked at, and stays as it is.
         """
         check_stream_copies(copies)
         kernel = self._new_kernel()

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from ensue.errors import UsageError
 from ensue.plan.matches import Matches, Numbers, distinct
+from ensue.plan.parted import ByKey, owners
 from ensue.plan.shapes import Shape
+from ensue.query.apart import NO_KEY
 
 MOST_SHARDS = 62
 """Bits of a signed number, with one to spare."""
@@ -52,10 +54,19 @@ class Owns:
 class Router:
     """Says for each statement of a block which shards need it, as bits."""
 
-    def __init__(self, keyed: Mapping[int, Iterable[Shape]] | None, shards: int) -> None:
-        """`keyed` has the needed shapes by the position of their key; None: all goes to the first shard."""
+    def __init__(
+        self, keyed: Mapping[int, Iterable[Shape]] | None, shards: int, by_key: ByKey | None = None
+    ) -> None:
+        """`keyed` has the needed shapes by the position of their key; None: all goes to the first shard.
+
+        `by_key`: partitioned queries, which need every statement where its partition is.
+        """
         check_shards(shards)
         self._shards = shards
+        self._by_key = by_key or ByKey()
+        keys = {key for table in self._by_key.tables for found in table.keys.values() for key in found}
+        self._owners = {key: 1 << shard_of(key, shards) for key in keys}
+        self._nobody = 1 << shard_of(NO_KEY, shards)
         self._keyed = None if keyed is None else {at: Matches(shapes) for at, shapes in keyed.items()}
 
     def route(
@@ -65,9 +76,11 @@ class Router:
         p: Numbers,
         o: Numbers,
         checksums: Callable[[Numbers], NDArray[np.uint32]] | None = None,
+        graph: Numbers | None = None,
     ) -> NDArray[np.int64]:
         """Bit k: shard k needs the statement. No bit: nobody does.
 
+        `graph` are the names of graphs, less than 0 where there is none; None: there is none anywhere.
         `checksums` gives those of many terms at once, by their numbers, for who can do that.
         """
         if checksums is None:
@@ -83,7 +96,24 @@ class Router:
             there = distinct(keys, len(terms))
             table[there] = 1 << (checksums(there) % np.uint32(self._shards)).astype(np.int64)
             bits[rows] |= table[keys]
+        if self._by_key.by_graph:
+            bits |= self._by_graph(len(terms), np.full(len(p), -1) if graph is None else graph, checksums)
+        for keys_of in self._by_key.tables:
+            there = distinct(s, len(terms))
+            table = np.zeros(len(terms), np.int64)
+            subjects = [terms[number] for number in there.tolist()]
+            table[there] = owners(keys_of, subjects, self._owners, self._nobody)
+            bits |= table[s]
         return bits
+
+    def _by_graph(
+        self, count: int, graph: Numbers, checksums: Callable[[Numbers], NDArray[np.uint32]]
+    ) -> NDArray[np.int64]:
+        """Who owns the graph's name; the last place of the table is for those without one."""
+        table = np.full(count + 1, self._nobody, np.int64)
+        there = distinct(graph[graph >= 0], count)
+        table[there] = 1 << (checksums(there) % np.uint32(self._shards)).astype(np.int64)
+        return table[np.where(graph < 0, count, graph)]
 
 
 def _checksums(terms: Sequence[str], numbers: Numbers) -> NDArray[np.uint32]:

@@ -11,7 +11,7 @@ conditions failed (`conditions.py`).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from ensue.errors import UsageError
@@ -23,7 +23,9 @@ from ensue.plan.cuts import Cuts, Goal, goal_of
 from ensue.plan.keying import Keying, NotByKey
 from ensue.plan.known import Closed
 from ensue.plan.merging import Lower, check, lower
+from ensue.plan.parted import ByKey
 from ensue.plan.relevance import Relevance
+from ensue.plan.relevance import find as find_relevance
 from ensue.plan.router import Owns, Router, check_shards
 from ensue.plan.shapes import ANY, Shape, Shapes, shape_of
 from ensue.query.algebra import uses_timestamps
@@ -61,6 +63,8 @@ class Routing:
     """The patterns that matter, and at which positions their keys are: some of "spo"."""
     assumed: tuple[Shape, ...] = ()
     """Routing holds only as long as no stream brings a statement of one of these shapes."""
+    by_key: ByKey = field(default_factory=ByKey)
+    """The queries that are partitioned, and go by the keys of partitions."""
 
     def router(self, shards: int, sorted_out: Collection[Shape] = ()) -> Router:
         """What says for each statement of a block which of so many shards need it.
@@ -78,13 +82,15 @@ class Routing:
             [(at, shapes)] = by_position.items()
             if sorted_out and set(sorted_out) <= set(shapes):
                 by_position[at] = [ANY]  # All of them have their key there: no need to look again.
-        return Router(by_position, shards)
+        return Router(by_position, shards, self.by_key)
 
     def share(self, query: str, shards: int, shard: int) -> Share | None:
         """What of a query a shard has to give; None: all of it."""
         check_shards(shards)
         if self.one_shard_because is not None:
             return None
+        if query in dict(self.by_key.queries):
+            return Share("", Owns(shards, shard), Cut.PARTITIONS)
         for name, variable in self.variables:
             if name == query:
                 cuts = {each.query: each.cut for each in self.merged}
@@ -97,6 +103,10 @@ class Routing:
         parts = {each.query: f"; parts are merged: {each.because}" for each in self.merged}
         lines = [
             f"query {name} {verb} divided by ?{key}{parts.get(name, '')}" for name, key in self.variables
+        ]
+        lines += [
+            f"query {name} {verb} divided by the keys of its partitions: {partition}"
+            for name, partition in self.by_key.queries
         ]
         return [*lines, *(f"query {name} cannot be divided: {reason}" for name, reason in self.failed)]
 
@@ -120,21 +130,28 @@ def find(
     cuts = Cuts.of(rules, background)
     parts: dict[str, _Division] = {}
     failed: list[tuple[str, str]] = []
+    partitioned: list[ContinuousQuery] = []
     for query in every:
         try:
             _check_frame(query, every)
-            parts[query.name] = _divide(query, cuts)
+            if query.partition is not None:
+                partitioned.append(query)
+            else:
+                parts[query.name] = _divide(query, cuts)
         except NotDivided as reason:
             failed.append((query.name, str(reason)))
         except AsksForEverything as reason:
             failed.append((query.name, str(NotByKey(str(reason)))))
-    found = _routing(parts, cuts)
+    found = _with_keys(_routing(parts, cuts), ByKey.of(partitioned, background))
     if failed:
         name, why = failed[0]
         return replace(found, one_shard_because=f"query {name}: {why}", failed=tuple(failed))
     if relevance.everything_because is not None and all(shape != ANY for shape, _ in found.keyed):
-        everything = NotDivided(Condition.KNOWN_WHERE, relevance.everything_because)
-        return replace(found, one_shard_because=str(everything))
+        # To a partitioned query everything matters anyway, and goes where its partition is.
+        others = [query for query in every if query.partition is None]
+        because = find_relevance(others, rules, background).everything_because if others else None
+        if because is not None:
+            return replace(found, one_shard_because=str(NotDivided(Condition.KNOWN_WHERE, because)))
     return found
 
 
@@ -146,11 +163,24 @@ def _check_frame(query: ContinuousQuery, every: Sequence[ContinuousQuery]) -> No
     if any(on.stream in made for on in query.streams) or (query.kind is Kind.STREAM and query.name in read):
         where = "one query reads what another one constructs"
     elif any(isinstance(on.spec, CountWindow) for on in query.streams):
-        where = "a count window counts the statements about all values"
-    elif uses_timestamps(query):
+        what = "values" if query.partition is None else "partitions"
+        where = f"a count window counts the statements about all {what}"
+    elif uses_timestamps(query) and query.partition is None:
         where = "f:timestamp may ask for facts that another shard keeps"
     if where is not None:
         raise NotDivided(Condition.KNOWN_WHERE, where)
+
+
+def _with_keys(found: Routing, by_key: ByKey) -> Routing:
+    """The same with partitioned queries."""
+    because = "partitions come in the order of their keys"
+    merged = (Merged(name, Cut.PARTITIONS, because) for name, _ in by_key.queries)
+    return replace(
+        found,
+        merged=(*found.merged, *merged),
+        assumed=(*found.assumed, *by_key.assumed),
+        by_key=by_key,
+    )
 
 
 @dataclass(frozen=True, slots=True)

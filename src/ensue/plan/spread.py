@@ -13,8 +13,10 @@ from ensue.plan.known import Closed
 from ensue.plan.relevance import Relevance
 from ensue.plan.report import schema_may_come
 from ensue.plan.routing import Routing
-from ensue.plan.shapes import Shape
+from ensue.plan.shapes import Shape, some
 from ensue.plan.unfold import refused_by, unfold_and_close
+from ensue.query.scopes import KEYS_FIXED
+from ensue.query.share import Cut
 from ensue.query.tree import ContinuousQuery
 from ensue.rules.tree import RuleSet
 from ensue.windows.spec import CountWindow
@@ -125,6 +127,8 @@ class _How:
         if not _goes_by_time_alone(job, queries):
             # What is made of a statement would be counted, too.
             raise NotExpanded("when a query is evaluated depends on which statements came")
+        if any(query.partition is not None for query in queries):
+            raise NotExpanded("a partition is closed on its own, with what its statements imply")
         if whole.refused:
             raise NotExpanded("rules over lists are made plain ones by the shards")
         found = expansion.find(job, queries, self.background)
@@ -148,6 +152,9 @@ def _why_none_is_dropped(
         return "as was asked for"
     if found.everything_because is not None:
         return found.everything_because
+    for query in queries:
+        if query.partition is not None:
+            return f"query {query.name} is answered in every partition that a statement is in"
     if not _goes_by_time_alone(job, queries):
         return "when a query is evaluated depends on which statements came"
     if found.assumed and not job.settings.fixed_schema:
@@ -161,11 +168,15 @@ def _why_one_shard(job: Job, queries: list[ContinuousQuery], divided: Routing) -
     if not _goes_by_time_alone(job, queries):
         where = "when a query is evaluated depends on which statements came, and a shard sees but some"
         return str(NotDivided(Condition.KNOWN_WHERE, where))
+    if divided.by_key.assumed and not job.settings.fixed_schema:
+        where = f"a stream may bring keys of partitions: {some(divided.by_key.assumed)} ({KEYS_FIXED})"
+        return str(NotDivided(Condition.KNOWN_WHERE, where))
     if divided.assumed and not job.settings.fixed_schema:
         where = schema_may_come(", and every shard would need it")
         return str(NotDivided(Condition.KNOWN_WHERE, where))
-    if divided.merged and job.settings.evaluator == "oxigraph":
-        first = divided.merged[0]
+    cut = [each for each in divided.merged if each.cut is not Cut.PARTITIONS]
+    if cut and job.settings.evaluator == "oxigraph":
+        first = cut[0]
         where = f"query {first.query}: {first.because}, and oxigraph cannot put parts together"
         return str(NotDivided(Condition.MERGED, where))
     return None

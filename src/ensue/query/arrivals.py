@@ -85,12 +85,14 @@ class Arrivals:
         """The same statements with other times, or with numbers."""
         return Arrivals(stamps, self.s, self.p, self.o, self.graph)
 
-    def copies(self, context: int, offset: int) -> Copies:
-        """The same as copies in a context, stamped with the time plus an offset."""
+    def copies(self, context: int | Terms, offset: int) -> Copies:
+        """The same as copies in a context, or each in its own, stamped with the time plus an offset."""
         s, p, o, graph = (array("i", column.tobytes()) for column in self._columns[1:])
         # Saturated below FOREVER, which is for what never expires.
         stamps = array("q", (np.minimum(self.times, FOREVER - 1 - offset) + offset).tobytes())
-        return Copies(array("i", [context]) * len(self), s, p, o, graph, stamps)
+        if isinstance(context, int):
+            return Copies(array("i", [context]) * len(self), s, p, o, graph, stamps)
+        return Copies(array("i", context.astype(np.int32).tobytes()), s, p, o, graph, stamps)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,8 +20,10 @@ from ensue.plan.known import Closed
 from ensue.plan.lookout import Lookout, Numbers, list_for_rules
 from ensue.plan.specialise import Reader, Specialised, specialise
 from ensue.plan.unfold import Unfolded, refused_by, unfold
+from ensue.query.apart import Apart
 from ensue.query.dataset import Columns, PlainGraph, visible
 from ensue.query.materialise import CONTEXT
+from ensue.query.parting import Keys
 from ensue.rules.tree import RuleSet
 
 if TYPE_CHECKING:
@@ -98,6 +100,17 @@ class Background:
         """Copies of the one context with what follows from them over the background and these graphs."""
         facts = self._closer(graphs).closure_of(copies, CONTEXT)
         return visible(Columns.of(facts), self._dictionary)
+
+    def close_apart(self, copies: Copies, graphs: frozenset[str]) -> Apart:
+        """Copies of several contexts, each with what follows from it alone over the background."""
+        return Apart.seen(self._closer(graphs).closure_of(copies, None), self._dictionary)
+
+    def keys(self, graphs: frozenset[str], key: str) -> Keys:
+        """The keys that subjects have, by a property, in the background and these graphs, closed."""
+        facts = self.closed(graphs)
+        number = self._dictionary.pin(f"<{key}>")
+        own = facts.p == number
+        return Keys.of(number, facts.s[own], facts.o[own])
 
     def named(self, iri: str) -> PlainGraph:
         """A graph of FROM NAMED, with what follows from it over the background, but not the background."""

@@ -11,7 +11,7 @@ from ensue.query.compiled.expressions import NotCompiled
 from ensue.query.compiled.part import PartEvaluator
 from ensue.query.evaluator import Evaluator
 from ensue.query.oxigraph import OxigraphEvaluator
-from ensue.query.share import Share
+from ensue.query.share import Cut, Share
 from ensue.query.tree import ContinuousQuery
 
 EVALUATORS = ("auto", "compiled", "oxigraph")
@@ -39,7 +39,7 @@ def choose_evaluator(
     """
     if wanted not in EVALUATORS:
         raise UsageError(f"unknown evaluator '{wanted}'", hint=f"one of {', '.join(EVALUATORS)}")
-    if share is not None and share.cut is not None:
+    if share is not None and share.cut in (Cut.ANSWERS, Cut.GROUPS):
         return Choice(PartEvaluator(query, dictionary, share), "a shard's part of it is compiled")
     if wanted == "oxigraph":
         return Choice(OxigraphEvaluator(query), "asked for")

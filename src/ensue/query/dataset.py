@@ -43,8 +43,8 @@ class Columns:
     def __len__(self) -> int:
         return len(self.stamp)
 
-    def take(self, which: Integers) -> Columns:
-        """The facts that a mask or row numbers choose."""
+    def take(self, which: Integers | slice) -> Columns:
+        """The facts that a mask, row numbers or a slice choose."""
         return Columns(self.s[which], self.p[which], self.o[which], self.stamp[which])
 
     @classmethod
@@ -131,3 +131,5 @@ class Dataset:
     """Named graphs and named windows."""
     windows: frozenset[str] = frozenset()
     """Which of the named ones are windows."""
+    partition: str = ""
+    """Tells the partition that this is from others of the same query; nothing if there are none."""

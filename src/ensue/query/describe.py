@@ -41,10 +41,20 @@ def _query(running: RunningQuery, level: int, names: Mapping[Scope, str]) -> dic
         "form": str(query.form),
         "level": level,
         "windows": [_window(on) for on in query.streams],
+        "partition": None if query.partition is None else _partition(running),
         "evaluator": running.choice.evaluator.name,
         "why": running.choice.reason,
         "graphs": [{"name": name, "from": _graph(part, names)} for name, part in graphs.items()],
     }
+
+
+def _partition(running: RunningQuery) -> str:
+    """By what, and where keys are found."""
+    partition = running.query.partition
+    if partition is None or partition.property is None:
+        return "GRAPH (the name of a statement's graph is its key)"
+    in_window = "; and in the window itself" if running.scopes.loose else ""
+    return f"{partition} (keys of a statement's subject in the closed background{in_window})"
 
 
 def _graph(part: Bound | Loose | None, names: Mapping[Scope, str]) -> str:
@@ -69,6 +79,7 @@ def _scope(scope: Scope, name: str, queries: list[RunningQuery], choice: Strateg
         "name": name,
         "streams": ", ".join(f"<{s}>" + (f" + {offsets[s]}" if offsets[s] else "") for s in scope.streams),
         "axis": scope.axis,
+        "partition": None if scope.partition is None else str(scope.partition),
         "strategy": choice.strategy,
         "chosen_because": choice.why,
         "readers": [running.name for running in readers],

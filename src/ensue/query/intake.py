@@ -64,6 +64,8 @@ class Intake:
         self._arrival_time = ArrivalTimes(clock or _wall)
         self._buffers: dict[str, Buffer] = {}
         self._ended: set[str] = set()
+        self._coming: Arrivals | None = None
+        """What is let in one by one just now: windows may be read meanwhile, and terms given back."""
 
     @property
     def time(self) -> int:
@@ -110,11 +112,13 @@ class Intake:
         if self._gate.admits_all(stream, arrivals.times):
             self._wait(stream, arrivals, arrive)
             return
+        self._coming = arrivals
         for at, time in enumerate(arrivals.times.tolist()):
             if self._gate.is_late(time):
                 before_late()
             if self._gate.admits(stream, time, grids):
                 self._wait(stream, arrivals[at : at + 1], arrive)
+        self._coming = None
 
     def put_together(
         self, batches: Mapping[str, Batch], grids: Grids, arrive: Callable[[str, int], None]
@@ -218,9 +222,10 @@ class Intake:
             buffer.put(folder.find(f"times{number}").copy(), folder.find(f"rows{number}").copy())
 
     def used_terms(self) -> list[Iterable[int]]:
-        """The columns of integers that what waits uses."""
+        """The columns of integers that what waits uses, or is about to."""
         waiting = [buffer.waiting() for buffer in self._buffers.values() if len(buffer)]
-        return [column for times, rows in waiting for column in _arrivals(times, rows).terms]
+        coming = [] if self._coming is None else self._coming.terms
+        return [*coming, *(column for times, rows in waiting for column in _arrivals(times, rows).terms)]
 
     def counters(self, stream: str) -> Counters:
         """What became of a stream's statements."""

@@ -17,7 +17,7 @@ from ensue.errors import QueryError, QuerySyntaxError, did_you_mean
 from ensue.query.language_clauses import CSPARQL, RSPQL, GraphPattern, Outline, WindowClause, outline
 from ensue.query.language_cursor import Cursor
 from ensue.query.language_sparql import algebra, inner
-from ensue.query.tree import ContinuousQuery, Form, Kind, Relation, StreamWindow
+from ensue.query.tree import ContinuousQuery, Form, Kind, Partition, Relation, StreamWindow
 from ensue.rules.lexer import Source, Token
 
 DEFAULT_BASE = "file:///"
@@ -65,6 +65,7 @@ def _parse(text: str, file: str, name: str) -> ContinuousQuery:
         algebra=algebra(rest, found.names.prefixes, base),
         text=source.text,
         place=source.place(cursor.tokens[0].start),
+        partition=_partition(source, found),
     )
 
 
@@ -141,6 +142,16 @@ def _term(found: Outline, token: Token) -> str:
 
 def _graphs(found: Outline, named: bool) -> Iterator[str]:
     return (_term(found, clause.graph) for clause in found.graphs if clause.named == named)
+
+
+def _partition(source: Source, found: Outline) -> Partition | None:
+    if found.partition is None:
+        return None
+    by = found.partition.by
+    if by.is_word("GRAPH"):
+        return Partition()
+    _check_iri(source, found, by)
+    return Partition(_term(found, by))
 
 
 def _variables(found: Outline, word: str) -> set[str]:

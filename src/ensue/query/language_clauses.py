@@ -1,4 +1,4 @@
-"""The outer layer of a query: REGISTER, PREFIX, FROM, WINDOW, found among its tokens.
+"""The outer layer of a query: REGISTER, PREFIX, FROM, WINDOW, PARTITION, found among its tokens.
 
 Everything here keeps its tokens: prefixes can be declared behind their first use, so names are
 resolved, and clauses checked against each other, once the whole text has been seen.
@@ -22,7 +22,8 @@ _STREAM_HINT = "FROM STREAM <iri> [RANGE 10s STEP 1s]"
 _WINDOW_HINT = "FROM NAMED WINDOW <w> ON <stream> [RANGE PT10S STEP PT1S]"
 _GRAPH_HINT = f"FROM <graph>, FROM NAMED <graph>, {_STREAM_HINT} or {_WINDOW_HINT}"
 _UPDATES = ("INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY")
-_OUTER = ("REGISTER", "FROM", "PREFIX", "BASE")
+_PARTITION_HINT = "PARTITION BY GRAPH or PARTITION BY <property>"
+_OUTER = ("REGISTER", "FROM", "PARTITION", "PREFIX", "BASE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,14 @@ class GraphClause:
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionClause:
+    """`PARTITION BY by`: the word GRAPH, or the name of a property."""
+
+    word: Token
+    by: Token
+
+
+@dataclass(frozen=True, slots=True)
 class GraphPattern:
     """`GRAPH term { }` or `WINDOW term { }` inside the query."""
 
@@ -77,6 +86,7 @@ class Outline:
     registration: Registration | None = None
     windows: list[WindowClause] = field(default_factory=list)
     graphs: list[GraphClause] = field(default_factory=list)
+    partition: PartitionClause | None = None
     patterns: list[GraphPattern] = field(default_factory=list)
     ours: set[Token] = field(default_factory=set)
     marks: list[Mark] = field(default_factory=list)
@@ -119,7 +129,7 @@ def _outer_clause(cursor: Cursor, found: Outline, opened: list[Token]) -> None:
     word = token.text.upper()
     if opened:
         raise cursor.error(f"{word} cannot be inside brackets", token, "write it before the WHERE part")
-    if word != "FROM" and found.form is not None:
+    if word not in ("FROM", "PARTITION") and found.form is not None:
         what = f"{word} comes too late"
         raise cursor.error(what, token, f"write it before {found.form.text.upper()}")
     match word:
@@ -127,6 +137,8 @@ def _outer_clause(cursor: Cursor, found: Outline, opened: list[Token]) -> None:
             _register(cursor, found)
         case "FROM":
             _from(cursor, found)
+        case "PARTITION":
+            _partition(cursor, found)
         case _:
             _declaration(cursor, found.names)
 
@@ -243,6 +255,20 @@ def _from(cursor: Cursor, found: Outline) -> None:
         found.graphs.append(GraphClause(graph, named))
         if cursor.token.is_op("["):
             raise cursor.error("a graph has no window", cursor.token, f"for a stream: {_STREAM_HINT}")
+
+
+def _partition(cursor: Cursor, found: Outline) -> None:
+    word = cursor.take()
+    if found.partition is not None:
+        raise cursor.error("a query is partitioned once", word, "one key has to do")
+    cursor.expect("BY", _PARTITION_HINT)
+    by = cursor.token
+    if by.is_word("GRAPH"):
+        cursor.take()
+    else:
+        close = did_you_mean(by.text.upper(), ["GRAPH"]) if by.kind == "word" else None
+        by = cursor.expect_iri("GRAPH or the IRI of a property", close or _PARTITION_HINT)
+    found.partition = PartitionClause(word, by)
 
 
 def _from_hint(word: Token) -> str:

@@ -18,8 +18,10 @@ from ensue.model import BACKGROUND, NEVER, Copies, Facts
 from ensue.plan.lookout import Lookout
 from ensue.plan.specialise import Specialised
 from ensue.plan.strategy import StrategyChoice
+from ensue.query.apart import Apart, Parts
 from ensue.query.arrivals import Arrival, Arrivals
-from ensue.query.dataset import Columns, Graph, Pattern, PlainGraph, Solutions, visible
+from ensue.query.dataset import Columns, Graph, Integers, Pattern, PlainGraph, Solutions, visible
+from ensue.query.parting import Keys, Parting, WindowParts
 from ensue.query.scopes import Scope
 from ensue.query.stages import Stages
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from ensue.maintain.kernel.folder import Folder
 
 CONTEXT = 1
-"""The one context of a scope's maintainer."""
+"""The one context of a scope's maintainer, unless the scope is partitioned."""
 
 
 @runtime_checkable
@@ -42,14 +44,24 @@ class Watching(Protocol):
 
 
 @runtime_checkable
+class WatchingApart(Protocol):
+    """What a maintainer has that gives the solutions of all contexts at once."""
+
+    def solutions_apart(
+        self, patterns: tuple[Pattern, ...], threshold: int
+    ) -> tuple[Integers, Solutions] | None:
+        """Those above a threshold, and the context of each, in order; None if they are not kept."""
+
+
+@runtime_checkable
 class Sparing(Protocol):
     """What a maintainer that can do with less than everything has besides the contract."""
 
     def spare(self, *, only_answers: bool) -> None:
         """Keep to what the solutions of watched patterns rest on, as long as nothing else is asked for."""
 
-    def held(self, context: int) -> Facts:
-        """What is there of a context now."""
+    def held(self, context: int | None) -> Facts:
+        """What is there of a context now, or (None) of all."""
 
 
 @runtime_checkable
@@ -91,6 +103,9 @@ class Plans(Protocol):
     def make(self, scope: Scope, plan: Specialised, strategy: str) -> Maintainer:
         """A new maintainer for it, over the background."""
 
+    def keys(self, scope: Scope, key: str) -> Keys:
+        """The keys that subjects have, by a property, in the background."""
+
 
 class Materialisation:
     """A scope and its maintainer, from the first query that needs it to the last."""
@@ -119,6 +134,7 @@ class Materialisation:
         self.threshold = NEVER
         """What has a stamp at or below it is gone."""
         self._still: Columns | None = None
+        self._parting = self._make_parting()
 
     def watch(self, patterns: Iterable[tuple[Pattern, ...]]) -> None:
         """Keep the solutions of these patterns from now on, if the maintainer can."""
@@ -193,19 +209,27 @@ class Materialisation:
                 stream, *(decode(int(c[row])) for c in (arrivals.s, arrivals.p, arrivals.o))
             )
             self._schema_came, self._plan = True, None
-        self.maintainer.admit(arrivals.copies(CONTEXT, self._offsets[stream]))
+        offset, parting = self._offsets[stream], self._parting
+        self.maintainer.admit(
+            parting.admit(arrivals, offset) if parting else arrivals.copies(CONTEXT, offset)
+        )
 
     def retract(self, row: Arrival, *, every: bool) -> int:
         """Take back the newest (or `every`) copy of a statement; say how many went."""
         copies = Copies()
         _, s, p, o, graph = row
-        copies.append(CONTEXT, s, p, o, 0, graph)
+        if self._parting:
+            copies = self._parting.retracted(row, every=every)
+        else:
+            copies.append(CONTEXT, s, p, o, 0, graph)
         return self.maintainer.retract(copies, every=every)
 
     def forget(self, threshold: int) -> None:
         """Let go of what has a stamp at or below a threshold."""
         if threshold > self.threshold:
             self.threshold = threshold
+            if self._parting:
+                self._parting.forget(threshold)
             with self._stages.of("maintain"):
                 self.maintainer.advance(threshold)
 
@@ -214,6 +238,15 @@ class Materialisation:
         if not self.maintainer.stamped:
             self.forget(threshold)
         return _WindowGraph(self, threshold)
+
+    def read_apart(self, threshold: int) -> Parts:
+        """The same in parts, where the scope is partitioned."""
+        parting = self._parting
+        assert parting
+        if not self.maintainer.stamped:
+            self.forget(threshold)
+        parting.look_again(self.maintainer.copies)
+        return WindowParts(self, threshold, parting.present(threshold), parting.unkeyed(threshold))
 
     @property
     def still(self) -> Columns:
@@ -235,10 +268,26 @@ class Materialisation:
         with self._stages.of("maintain"):
             return watching.solutions(patterns, CONTEXT, threshold)
 
+    def live_apart(self, threshold: int) -> Apart:
+        """What is above a threshold now in each context, besides background."""
+        with self._stages.of("maintain"):
+            return Apart.seen(self.maintainer.closure(None, threshold), self._dictionary)
+
+    def solutions_apart(
+        self, patterns: tuple[Pattern, ...], threshold: int
+    ) -> tuple[Integers, Solutions] | None:
+        """The maintained solutions of all contexts above a threshold now, if they are."""
+        maintainer = self.maintainer
+        if not isinstance(maintainer, WatchingApart):
+            return None
+        with self._stages.of("maintain"):
+            return maintainer.solutions_apart(patterns, threshold)
+
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers still in use."""
         still = [] if self._still is None else [self._still.s, self._still.p, self._still.o]
-        return [*self.maintainer.used_terms(), *still]
+        parted = self._parting.used_terms(self.threshold) if self._parting else []
+        return [*self.maintainer.used_terms(), *still, *parted]
 
     def settle(self, *, only_answers: bool) -> bytes | None:
         """Keep no log of copies from now on; None if it cannot be put away all the same.
@@ -251,11 +300,15 @@ class Materialisation:
 
     def park(self, folder: Folder) -> dict[str, Any]:
         """Let what is held lie in a folder from now on; what there is to know besides. Settled, that is."""
+        if self._parting:
+            self._parting.park(folder.under("parting"))
         return self._parking.park(folder)
 
     def adopt(self, folder: Folder, plain: dict[str, Any]) -> None:
         """Go on with what another has put away."""
         self.threshold = plain["threshold"]
+        if self._parting:
+            self._parting.adopt(folder.under("parting"), self.threshold)
         self._parking.adopt(folder, plain)
 
     @property
@@ -270,10 +323,17 @@ class Materialisation:
 
     def derived(self) -> int:
         """How many of the facts held are not stated. Looks at all of them."""
-        stated = {(s, p, o) for _, s, p, o, _, _ in self.maintainer.copies()}
+        stated = {(context, s, p, o) for context, s, p, o, _, _ in self.maintainer.copies()}
         sparing = self._current.sparing
-        facts = sparing.held(CONTEXT) if sparing else self.maintainer.closure(CONTEXT)
-        return sum((s, p, o) not in stated for _, s, p, o, _ in facts)
+        facts = sparing.held(None) if sparing else self.maintainer.closure(None)
+        return sum((context, s, p, o) not in stated for context, s, p, o, _ in facts)
+
+    def _make_parting(self) -> Parting | None:
+        partition = self.scope.partition
+        if partition is None:
+            return None
+        name = partition.property
+        return Parting(None if name is None else lambda: self._plans.keys(self.scope, name))
 
     def _see(self, facts: Facts) -> Columns:
         return visible(Columns.of(facts), self._dictionary)

@@ -24,6 +24,7 @@ from ensue.query.compiled.split import split
 from ensue.query.dataset import Dataset, PlainGraph
 from ensue.query.emit import Emitter
 from ensue.query.output import Result
+from ensue.query.partitioned import in_order
 from ensue.query.share import Cut
 from ensue.query.tree import ContinuousQuery
 
@@ -61,10 +62,7 @@ class Merge:
         given = emitter.emit(now)
         if self._dictionary.wants_sweep:
             self._dictionary.sweep([])
-        until = None if given.stamps is None else [None if s == FOREVER else s for s in given.stamps]
-        given = Answers(given.form, given.variables, given.rows)
-        exact = all(part.exact for part in parts)
-        return Result(first.query, first.open, first.close, given, until, exact=exact)
+        return _result(parts, given)
 
     def _answers(self, rows: Sequence[Row], stamps: Sequence[int] | None) -> Answers:
         columns = list(zip(*rows, strict=True)) if rows else [()] * len(self._halves.variables)
@@ -77,6 +75,40 @@ class Merge:
         given = Relation(numbers, len(rows), None if stamps is None else np.array(stamps, np.int64))
         solutions = self._interpreter.above(self._halves.above, given)
         return answers(self._plan, solutions, self._dictionary, self._scope)
+
+
+class MergePartitions:
+    """Puts the partitions that shards answered in the order of their keys.
+
+    >>> from ensue.query.language import parse_query
+    >>> from ensue.query.tree import Form
+    >>> text = "SELECT ?x FROM STREAM <urn:s> [RANGE 1s] PARTITION BY GRAPH { ?x <urn:p> ?y }"
+    >>> rows = ([("<urn:h>", "1")], [("<urn:i>", "3"), ("<urn:g>", "2")])
+    >>> parts = [Result("q", 0, 1, Answers(Form.SELECT, ("", "x"), each), part=True) for each in rows]
+    >>> MergePartitions(parse_query(text, name="q"))(parts).answers.rows
+    [('2',), ('1',), ('3',)]
+    """
+
+    def __init__(self, query: ContinuousQuery) -> None:
+        self._query = query
+
+    def __call__(self, parts: Sequence[Result]) -> Result:
+        """The result of an evaluation, of which these are the parts of all shards."""
+        emitter = Emitter(self._query.relation)
+        if emitter.remembers and parts[0].answers.before is not None:
+            before = [row for part in parts for row in part.answers.before or ()]
+            emitter.emit(in_order(before, None).whole(self._query))
+        rows = [row for part in parts for row in part.answers.rows]
+        return _result(parts, emitter.emit(in_order(rows, _stamps(parts)).whole(self._query)))
+
+
+def _result(parts: Sequence[Result], given: Answers) -> Result:
+    """The answers that are given, as the result of an evaluation."""
+    first = parts[0]
+    until = None if given.stamps is None else [None if s == FOREVER else s for s in given.stamps]
+    exact = all(part.exact for part in parts)
+    answers = Answers(given.form, given.variables, given.rows)
+    return Result(first.query, first.open, first.close, answers, until, exact=exact)
 
 
 def _stamps(parts: Sequence[Result]) -> list[int] | None:

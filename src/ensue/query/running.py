@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain
+from typing import Any, cast
 
 from ensue.dictionary import Dictionary
 from ensue.model import FOREVER, Copies
 from ensue.query.answers import Answers
+from ensue.query.apart import (
+    NO_KEY,
+    Parts,
+    PlainParts,
+    kept_apart,
+    parts_of,
+    plain_parts,
+    present_in,
+)
 from ensue.query.arrivals import Arrival
 from ensue.query.background import Background
 from ensue.query.check import Check
 from ensue.query.choose import Choice
+from ensue.query.compiled.apart import AtOnce
 from ensue.query.compiled.evaluator import CompiledEvaluator
 from ensue.query.compiled.plan import Plan
 from ensue.query.dataset import Columns, Dataset, Graph, Pattern, PlainGraph
@@ -20,7 +31,9 @@ from ensue.query.emit import Emitter, PartEmitter
 from ensue.query.loose import StreamLog
 from ensue.query.materialise import CONTEXT, Materialisation, kept
 from ensue.query.output import Result
-from ensue.query.plain import facts_of, plain_facts, plain_rows, rows_of
+from ensue.query.parting import parted
+from ensue.query.partitioned import Keyed, There
+from ensue.query.plain import Decode, facts_of, plain_facts, plain_rows, rows_of
 from ensue.query.scopes import Bound, Loose, Scope, Scopes
 from ensue.query.share import Share
 from ensue.query.stages import Stages
@@ -28,7 +41,7 @@ from ensue.query.tree import ContinuousQuery
 from ensue.windows.registered import Evaluation, Read
 from ensue.windows.spec import CountWindow, Spec, Window, shown
 
-_Reads = Callable[["str | None", "Bound | Loose | None", Evaluation], Graph]
+_Reads = Callable[["str | None", "Bound | Loose | None", Evaluation], "Graph | Parts"]
 
 
 @dataclass
@@ -46,10 +59,10 @@ class Sources:
 
 @dataclass
 class _Seen:
-    """What was read of a graph: at the close of which window."""
+    """What was read of a graph, or of its parts: at the close of which window."""
 
     window: Window
-    graph: Graph
+    graph: Graph | Parts
 
 
 class RunningQuery:
@@ -82,17 +95,23 @@ class RunningQuery:
         """Whether somebody has to make answers of what it gives."""
         self.emitter = (PartEmitter if self.gives_parts else Emitter)(query.relation)
         self.evaluations = 0
+        self.unkeyed = 0
+        """How many statements were in no partition, counted in every window that they were in."""
         self._share = share
         self._named = named
         self._sources = sources
         self._tells_until = until
         self._check = check
-        self._from_scratch: dict[str | None, Graph] = {}
+        self._from_scratch: dict[str | None, Graph | Parts] = {}
         """What was read last and will be checked later, closed from scratch while that can be done."""
         self._in_step = _is_in_step(query)
         self._group = self._find_group()
         self._seen: dict[str | None, _Seen] = {}
         self._contents: dict[int, tuple[Window, list[Arrival]]] = {}
+
+    @property
+    def _is_parted(self) -> bool:
+        return self.query.partition is not None
 
     @property
     def name(self) -> str:
@@ -105,7 +124,8 @@ class RunningQuery:
             if bound.position == read.position:
                 source = self._sources.materialisations[bound.scope]
                 threshold = bound.threshold(read.window)
-                self._seen[name] = _Seen(read.window, source.read(threshold))
+                graph = source.read_apart(threshold) if self._is_parted else source.read(threshold)
+                self._seen[name] = _Seen(read.window, graph)
                 if self._check is not None and not self._in_step:
                     self._from_scratch[name] = self._closed(source.copies(threshold), bound.scope.graphs)
         on = self.query.streams[read.position]
@@ -116,7 +136,10 @@ class RunningQuery:
         """Time goes on: hold on to what was read if an evaluation still to come may see it."""
         if not self._in_step:
             for seen in self._seen.values():
-                seen.graph = kept(seen.graph)
+                if self._is_parted:
+                    seen.graph = kept_apart(cast("Parts", seen.graph))
+                else:
+                    seen.graph = kept(cast("Graph", seen.graph))
 
     def shared(self, evaluation: Evaluation) -> tuple[int, int] | None:
         """Which other queries it can be evaluated with, by number, and its threshold; None: with none."""
@@ -130,10 +153,17 @@ class RunningQuery:
     def ask(self, evaluation: Evaluation) -> Answers:
         """All answers of an evaluation."""
         with self._sources.stages.of("evaluate"):
-            return self._own(self._dataset(evaluation, self._graph))
+            if not self._is_parted:
+                return self._own(evaluation, self._graph)
+            parts = self._parts(evaluation, self._graph)
+            if self._owns(NO_KEY):
+                self.unkeyed += sum(each.unkeyed for each in parts.values())
+            return self._in_parts(parts)
 
-    def _own(self, dataset: Dataset) -> Answers:
-        answers = self.choice.evaluator.evaluate(dataset)
+    def _own(self, evaluation: Evaluation, read: _Reads) -> Answers:
+        if self._is_parted:
+            return self._in_parts(self._parts(evaluation, read))
+        answers = self.choice.evaluator.evaluate(self._dataset(evaluation, read))
         if self._share is None or self.gives_parts:
             return answers
         return answers.where(self._share.variable, self._share.owns)
@@ -144,7 +174,7 @@ class RunningQuery:
         every = self.ask(evaluation) if known is None else known
         window = self._shown(evaluation)
         if self._check is not None and self._check.is_due(self.evaluations):
-            wanted = self._own(self._dataset(evaluation, self._scratch))
+            wanted = self._own(evaluation, self._scratch)
             self._check.compare(self.query, f"({window.open}, {window.close}]", every, wanted)
         answers = self.emitter.emit(every)
         return Result(
@@ -162,7 +192,9 @@ class RunningQuery:
         """Differs when `state` may; empty where there is nothing to remember."""
         if self._in_step and not self.emitter.remembers:
             return []
-        return [self.evaluations, *sorted((name or "", *seen.window) for name, seen in self._seen.items())]
+        read = [(name or "", *seen.window) for name, seen in self._seen.items()]
+        read += [(str(position), *window) for position, (window, _) in self._contents.items()]
+        return [self.evaluations, *sorted(read)]
 
     def state(self) -> dict[str, Any]:
         """What it remembers between evaluations, as plain data in terms, not integers: for `resume`."""
@@ -171,9 +203,7 @@ class RunningQuery:
         decode = self._sources.dictionary.decode_all
         return {
             "bag": self.emitter.bag,
-            "seen": {
-                name or "": [*it.window, plain_facts(it.graph.live, decode)] for name, it in kept.items()
-            },
+            "seen": {name or "": [*it.window, _plain(it.graph, decode)] for name, it in kept.items()},
             "contents": {
                 str(at): [*window, plain_rows(rows, decode)] for at, (window, rows) in contents.items()
             },
@@ -188,7 +218,11 @@ class RunningQuery:
             part = self.scopes.named[name] if name else self.scopes.default
             assert isinstance(part, Bound)
             still = self._sources.materialisations[part.scope].still
-            graph = PlainGraph(still, facts_of(facts, encode))
+            graph = (
+                parts_of(facts, still, encode)
+                if self._is_parted
+                else PlainGraph(still, facts_of(facts, encode))
+            )
             self._seen[name or None] = _Seen(Window(open_, close), graph)
         for at, (open_, close, rows) in state.get("contents", {}).items():
             self._contents[int(at)] = (Window(open_, close), rows_of(rows, encode))
@@ -196,11 +230,14 @@ class RunningQuery:
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers that what was read uses."""
         arrivals = [arrival for _, content in self._contents.values() for arrival in content]
-        graphs = [seen.graph.live for seen in self._seen.values() if isinstance(seen.graph, PlainGraph)]
+        read = [*(seen.graph for seen in self._seen.values()), *self._from_scratch.values()]
+        graphs = [
+            facts for graph in read if isinstance(graph, PlainGraph) for facts in (graph.live, graph.still)
+        ]
         graphs += [graph.still for graph in self._named.values()]
-        graphs += [facts for graph in self._from_scratch.values() for facts in (graph.live, graph.still)]
+        parts = [column for graph in read if isinstance(graph, PlainParts) for column in graph.used_terms()]
         columns = [column.tolist() for facts in graphs for column in (facts.s, facts.p, facts.o)]
-        return [*columns, [term for arrival in arrivals for term in arrival[1:]]]
+        return [*columns, *parts, [term for arrival in arrivals for term in arrival[1:]]]
 
     def _find_group(self) -> int | None:
         """A number that is the same for queries with the same plan over the same scope alone."""
@@ -209,6 +246,7 @@ class RunningQuery:
         # Blank nodes that CONSTRUCT makes are each query's own, and so is its share.
         if (
             self._share is not None
+            or self._is_parted
             or not alone
             or not isinstance(evaluator, CompiledEvaluator)
             or evaluator.plan.template
@@ -233,11 +271,57 @@ class RunningQuery:
     def _dataset(self, evaluation: Evaluation, read: _Reads) -> Dataset:
         named = dict(self._named)
         for name, part in self.scopes.named.items():
-            named[name] = read(name, part, evaluation)
-        default = read(None, self.scopes.default, evaluation)
+            named[name] = cast("Graph", read(name, part, evaluation))
+        default = cast("Graph", read(None, self.scopes.default, evaluation))
         return Dataset(self._sources.dictionary, default, named, frozenset(self.scopes.named))
 
-    def _graph(self, name: str | None, part: Bound | Loose | None, evaluation: Evaluation) -> Graph:
+    def _parts(self, evaluation: Evaluation, read: _Reads) -> dict[str | None, Parts]:
+        """The graphs that streams feed, in parts."""
+        graphs = [(None, self.scopes.default), *self.scopes.named.items()]
+        fed = [(name, part) for name, part in graphs if part is not None]
+        return {name: cast("Parts", read(name, part, evaluation)) for name, part in fed}
+
+    def _in_parts(self, parts: Mapping[str | None, Parts]) -> Answers:
+        partitions = self._there(parts)
+        found = self._at_once(parts, partitions)
+        if found is None:
+            found = Keyed.found(self.choice.evaluator, self._datasets(parts, partitions))
+        return found.part(self.query) if self.gives_parts else found.whole(self.query)
+
+    def _at_once(self, parts: Mapping[str | None, Parts], partitions: Sequence[There]) -> Keyed | None:
+        """The answers in all partitions by one evaluation, where that can be; None: it cannot."""
+        evaluator, dictionary = self.choice.evaluator, self._sources.dictionary
+        if not isinstance(evaluator, CompiledEvaluator):
+            return None
+        default = PlainGraph() if None in parts else PlainGraph(self._background())
+        contexts = [each.context for each in partitions]
+        found = evaluator.evaluate_at_once(AtOnce(dictionary, default, self._named, parts, contexts))
+        return None if found is None else Keyed.found_at_once(*found, partitions)
+
+    def _there(self, parts: Mapping[str | None, Parts]) -> list[There]:
+        """The partitions of one's own that hold something, in the order of their keys."""
+        newest: dict[int, int] = {}
+        for each in parts.values():
+            newest |= {context: max(at, newest.get(context, at)) for context, at in each.present.items()}
+        keys = self._sources.dictionary.decode_all([context - 1 for context in newest])
+        found = sorted(zip((key or NO_KEY for key in keys), newest, strict=True))
+        return [There(key, context, newest[context]) for key, context in found if self._owns(key)]
+
+    def _datasets(
+        self, parts: Mapping[str | None, Parts], partitions: Iterable[There]
+    ) -> Iterator[tuple[There, Dataset]]:
+        """What the query is evaluated over in each partition."""
+        dictionary, windows = self._sources.dictionary, frozenset(self.scopes.named)
+        still = None if None in parts else PlainGraph(self._background())
+        for each in partitions:
+            graphs = {name: part.graph(each.context) for name, part in parts.items()}
+            named = dict(self._named) | {name: graph for name, graph in graphs.items() if name is not None}
+            yield each, Dataset(dictionary, still or graphs[None], named, windows, f" in {each.key}")
+
+    def _owns(self, key: str) -> bool:
+        return self._share is None or self._share.owns(key)
+
+    def _graph(self, name: str | None, part: Bound | Loose | None, evaluation: Evaluation) -> Graph | Parts:
         if isinstance(part, Loose):
             return self._closed_from_scratch(part, evaluation)
         if part is None:
@@ -245,10 +329,11 @@ class RunningQuery:
         seen = self._seen.get(name)
         if seen is None or seen.window != evaluation.windows[part.position]:
             # That window closed before anything came.
-            return PlainGraph(self._sources.materialisations[part.scope].still)
+            still = self._sources.materialisations[part.scope].still
+            return PlainParts(still) if self._is_parted else PlainGraph(still)
         return seen.graph
 
-    def _scratch(self, name: str | None, part: Bound | Loose | None, evaluation: Evaluation) -> Graph:
+    def _scratch(self, name: str | None, part: Bound | Loose | None, evaluation: Evaluation) -> Graph | Parts:
         """The same, closed from scratch."""
         graph, seen = self._graph(name, part, evaluation), self._seen.get(name)
         if seen is None or graph is not seen.graph or not isinstance(part, Bound):
@@ -261,16 +346,25 @@ class RunningQuery:
     def _background(self) -> Columns:
         return self._sources.background.closed(frozenset(self.query.default_graphs))
 
-    def _closed_from_scratch(self, part: Loose, evaluation: Evaluation) -> Graph:
+    def _closed_from_scratch(self, loose: Loose, evaluation: Evaluation) -> Graph | Parts:
+        windows = (self._content(at, evaluation.windows[at]) for at in loose.positions)
+        content = chain.from_iterable(windows)
+        if self.query.partition is not None:
+            name = self.query.partition.property
+            keys = None if name is None else self._sources.background.keys(loose.graphs, name)
+            copies, unkeyed = parted(content, keys)
+            return self._closed(copies, loose.graphs, unkeyed)
         copies = Copies()
-        for position in part.positions:
-            for time, s, p, o, graph in self._content(position, evaluation.windows[position]):
-                copies.append(CONTEXT, s, p, o, time, graph)
-        return self._closed(copies, part.graphs)
+        for time, s, p, o, graph in content:
+            copies.append(CONTEXT, s, p, o, time, graph)
+        return self._closed(copies, loose.graphs)
 
-    def _closed(self, copies: Copies, graphs: frozenset[str]) -> Graph:
+    def _closed(self, copies: Copies, graphs: frozenset[str], unkeyed: int = 0) -> Graph | Parts:
         background = self._sources.background
-        return PlainGraph(background.closed(graphs), background.close(copies, graphs))
+        still = background.closed(graphs)
+        if self._is_parted:
+            return PlainParts(still, background.close_apart(copies, graphs), present_in(copies), unkeyed)
+        return PlainGraph(still, background.close(copies, graphs))
 
     def _content(self, position: int, window: Window) -> list[Arrival]:
         on = self.query.streams[position]
@@ -303,6 +397,15 @@ class RunningQuery:
         [bound] = bounds
         spec = self.query.streams[bound.position].spec
         return [_leaves(bound, spec, stamp) for stamp in answers.stamps]
+
+
+def _plain(graph: Graph | Parts, decode: Decode) -> list[Any]:
+    """What was kept of a graph or its parts, as plain data."""
+    return (
+        plain_parts(graph, decode)
+        if isinstance(graph, PlainParts)
+        else plain_facts(cast("Graph", graph).live, decode)
+    )
 
 
 def _is_variable(graph: str | None) -> bool:

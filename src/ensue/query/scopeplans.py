@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ensue.maintain import PARTICULAR
 from ensue.maintain.contract import Maintainer
 from ensue.plan.asked import AsksForEverything, Graphs, OneWindow, patterns
@@ -10,6 +12,7 @@ from ensue.plan.specialise import Specialised
 from ensue.plan.strategy import Reading, StrategyChoice, choose
 from ensue.query.arrivals import Arrivals
 from ensue.query.background import Background
+from ensue.query.parting import Keys
 from ensue.query.scopes import Scope
 from ensue.query.tree import ContinuousQuery, StreamWindow
 from ensue.windows.spec import CountWindow, Landmark
@@ -47,7 +50,9 @@ class ScopePlans:
         if not self.prunes:
             return self.whole(scope)
         found = self._background.specialised(self._readers.get(scope, ()), scope.graphs)
-        return self.whole(scope) if found.assumed and not self._may_assume else found
+        if found.assumed and not self._may_assume:
+            return self.whole(scope)
+        return _with_keys_fixed(found, scope)
 
     def admits(self, stream: str, arrivals: Arrivals) -> None:
         """A stream brings statements; raises InputError where one is for rules over lists."""
@@ -60,7 +65,11 @@ class ScopePlans:
 
     def whole(self, scope: Scope) -> Specialised:
         """All rules and everything that was stated."""
-        return self._background.whole(scope.graphs)
+        return _with_keys_fixed(self._background.whole(scope.graphs), scope)
+
+    def keys(self, scope: Scope, key: str) -> Keys:
+        """The keys that subjects have, by a property, in a scope's background."""
+        return self._background.keys(scope.graphs, key)
 
     def choose(self, scope: Scope, plan: Specialised, *, only_answers: bool) -> StrategyChoice:
         """Who does what a plan has; `only_answers`: nothing is read but solutions of patterns."""
@@ -69,6 +78,9 @@ class ScopePlans:
             return StrategyChoice(wanted, "asked for")
         if not self._can_plan_anew:
             return StrategyChoice("expiration", "what it holds can be put away and taken up again")
+        if scope.partition is not None:
+            why = "what it keeps is read once for all partitions, what rewrite finds once for each"
+            return StrategyChoice("expiration", why)
         readers = self._readers.get(scope, [])
         windows = [on for query, graph in readers for on in query.streams if on.name == graph.name]
         change = min((_change(on) for on in windows), default=1.0)
@@ -78,6 +90,13 @@ class ScopePlans:
     def make(self, scope: Scope, plan: Specialised, strategy: str) -> Maintainer:
         """A new maintainer for a plan, over the background."""
         return self._background.maintainer(scope.graphs, plan, strategy)
+
+
+def _with_keys_fixed(plan: Specialised, scope: Scope) -> Specialised:
+    """The same plan, which holds only as long as no stream brings keys of the scope's partitions."""
+    if scope.partition is None or scope.partition.property is None:
+        return plan
+    return replace(plan, assumed=(*plan.assumed, (None, f"<{scope.partition.property}>", None)))
 
 
 def _change(on: StreamWindow) -> float:

@@ -6,19 +6,25 @@ different ranges: with ranges r and r' on streams s and s', `time > close - r` a
 say the same as `time + (r - r'') > close - r''` and `time' + (r' - r'') > close - r''`, where r'' is the
 smaller. Two queries can share a scope iff streams and offsets are the same; their ranges may differ.
 
+The scope of a partitioned query holds the same statements, but each partition in a context of its own: it
+is shared with queries that are partitioned by the same key.
+
 Where no scalar stamp exists, a window is *loose*: its copies are collected at its close and closed from
 scratch. That is so where windows in one default graph do not move together, or one is a landmark and
 one is not; for a count window that is looked at as time passes; and for f:timestamp over different
-ranges, since an offset hides the time, or under a strategy without stamps.
+ranges, since an offset hides the time, or under a strategy without stamps. A window that is partitioned by
+a property is loose, too, if streams may bring keys: which statements those concern is known at its close.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ensue.query.tree import ContinuousQuery, StreamWindow
+from ensue.query.tree import ContinuousQuery, Partition, StreamWindow
 from ensue.windows.registered import Axis
 from ensue.windows.spec import CountWindow, Grid, Window
+
+KEYS_FIXED = "if keys are in the background only, say --fixed-schema"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,8 @@ class Scope:
     """The graphs of FROM, which are background here."""
     owner: tuple[str, str | None] | None = None
     """The query and graph that it serves alone; None: it is shared."""
+    partition: Partition | None = None
+    """What its statements are parted by; None: they are all together."""
 
     @property
     def streams(self) -> list[str]:
@@ -94,11 +102,13 @@ def axis_of(query: ContinuousQuery) -> Axis:
     return "count" if counts and alone and query.every_ms is None else "time"
 
 
-def find_scopes(query: ContinuousQuery, *, alone: bool = False, timestamps: bool = False) -> Scopes:
+def find_scopes(
+    query: ContinuousQuery, *, alone: bool = False, timestamps: bool = False, keys_come: bool = True
+) -> Scopes:
     """Where the graphs of a query come from.
 
     `alone`: no scope is shared, as the maintainer has no stamps and can be read at one threshold only.
-    `timestamps`: the query asks for f:timestamp.
+    `timestamps`: the query asks for f:timestamp. `keys_come`: streams may bring keys of partitions.
 
     >>> from ensue.query.language import parse_query
     >>> streams = "FROM STREAM <urn:a> [RANGE 9s STEP 1s] FROM STREAM <urn:b> [RANGE 5s STEP 1s]"
@@ -109,7 +119,7 @@ def find_scopes(query: ContinuousQuery, *, alone: bool = False, timestamps: bool
     axis = axis_of(query)
     unnamed = [k for k, window in enumerate(query.streams) if window.name is None]
     positions = {window.name: (k,) for k, window in enumerate(query.streams) if window.name is not None}
-    finder = _Finder(query, axis, alone, timestamps)
+    finder = _Finder(query, axis, alone, timestamps, keys_come)
     default = finder.find(None, tuple(unnamed)) if unnamed else None
     return Scopes(axis, default, {name: finder.find(name, found) for name, found in positions.items()})
 
@@ -120,6 +130,7 @@ class _Finder:
     axis: Axis
     alone: bool
     timestamps: bool
+    keys_come: bool
 
     def find(self, name: str | None, positions: tuple[int, ...]) -> Bound | Loose:
         """Where the graph of this name, made of these windows, comes from."""
@@ -135,7 +146,8 @@ class _Finder:
             for window, length in zip(windows, lengths, strict=True)
         )
         owner = (self.query.name, name) if self.alone else None
-        return Bound(Scope(self.axis, offsets, graphs, owner), positions[0], least)
+        scope = Scope(self.axis, offsets, graphs, owner, self.query.partition)
+        return Bound(scope, positions[0], least)
 
     def _why_loose(self, windows: list[StreamWindow]) -> str | None:
         grids = [window.spec.grid for window in windows]
@@ -147,6 +159,9 @@ class _Finder:
             return "f:timestamp asks for stamps, and the strategy keeps none"
         if self.timestamps and len({grid.length for grid in grids}) > 1:
             return "f:timestamp asks for times, and different ranges share one scale of stamps"
+        partition = self.query.partition
+        if partition is not None and partition.property is not None and self.keys_come:
+            return f"a stream may bring keys of {partition} ({KEYS_FIXED})"
         return None
 
 

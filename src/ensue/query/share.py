@@ -14,11 +14,16 @@ class Cut(StrEnum):
     """Above are SELECT, DISTINCT, ORDER BY, LIMIT and OFFSET, CONSTRUCT's template, or ASK."""
     GROUPS = "groups"
     """Above is GROUP BY, too, with aggregates, HAVING and what is computed from them."""
+    PARTITIONS = "partitions"
+    """Above is the order of partitions alone: whatever the query asks for is done in each by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Which solutions of a query are a shard's own: those in which a variable has a value that it owns."""
+    """Which solutions of a query are a shard's own: those in which a variable has a value that it owns.
+
+    Of a partitioned query: those of the partitions whose keys it owns, and there is no variable.
+    """
 
     variable: str
     owns: Callable[[str], bool]

@@ -198,6 +198,7 @@ class Timeline:
             "by_time": [schedule.state() for schedule in self._by_time],
             "by_count": {stream: schedule.state() for stream, schedule in self._by_count.items()},
             "evaluations": {name: running.evaluations for name, running in self._running.items()},
+            "unkeyed": {name: running.unkeyed for name, running in self._running.items()},
         }
 
     def start_again(self, state: Mapping[str, Any], before: Mapping[str, int]) -> None:
@@ -230,6 +231,7 @@ class Timeline:
             schedule.resume(state["by_count"][stream])
         for name, count in state["evaluations"].items():
             self._running[name].evaluations = count
+            self._running[name].unkeyed = state["unkeyed"][name]
         here = {name: self._at(running) for name, running in self._running.items()}
         self._admission.forget(self._running.values(), here)
 

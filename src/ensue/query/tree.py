@@ -52,6 +52,21 @@ class StreamWindow:
 
 
 @dataclass(frozen=True, slots=True)
+class Partition:
+    """What tells the partitions of a query apart: the names of graphs, or what subjects have of a property.
+
+    >>> str(Partition()), str(Partition("urn:in"))
+    ('GRAPH', '<urn:in>')
+    """
+
+    property: str | None = None
+    """The IRI of the property whose objects are a subject's keys; None: the graph's name is the key."""
+
+    def __str__(self) -> str:
+        return "GRAPH" if self.property is None else f"<{self.property}>"
+
+
+@dataclass(frozen=True, slots=True)
 class ContinuousQuery:
     """A continuous query. IRIs are text without brackets."""
 
@@ -78,6 +93,8 @@ class ContinuousQuery:
     whoever parses the same text gets the same tree. It cannot be pickled: to another process, send `text`."""
     text: str = field(repr=False)
     place: Place
+    partition: Partition | None = None
+    """What its windows are parted by; None: they are not."""
 
     @property
     def windows(self) -> dict[str, StreamWindow]:

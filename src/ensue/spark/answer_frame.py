@@ -153,5 +153,5 @@ def _counted() -> Iterator[Column]:
     told = F.when(F.col("kind") == COUNTERS, F.col("payload").cast("string"))
     for name in ("admitted", "late", "frontier", "windows"):
         yield F.max(F.get_json_object(told, f"$.{name}").cast("long")).alias(name)
-    for name in ("answers", "dead_letters"):
+    for name in ("answers", "unkeyed", "dead_letters"):
         yield F.sum(F.get_json_object(told, f"$.{name}").cast("long")).alias(name)

@@ -191,7 +191,7 @@ class Sorter:
             part = block.only(kept)
             yield from (part for _ in self.keys)
             return
-        shards = self._router.route(terms, *columns, terms.checksums)
+        shards = self._router.route(terms, *columns, terms.checksums, block.graph[kept])
         for shard in range(len(self.keys)):
             yield block.only(kept[shards >> shard & 1 == 1])
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from ensue.errors import EnsueError
 from ensue.job import QueryText
 from ensue.query.answers import Answers
-from ensue.query.merge import Merge
+from ensue.query.merge import Merge, MergePartitions
 from ensue.query.output import Result
 from ensue.query.share import Cut
 from ensue.query.tree import Form
@@ -126,13 +126,15 @@ class Merging:
             return self._merge(first.query)(parts)
         return first if len(parts) == 1 else _together(parts)
 
-    def _merge(self, name: str) -> Merge:
+    def _merge(self, name: str) -> Merge | MergePartitions:
         return _merge(*next(each for each in self.queries if each[0].name == name))
 
 
 @lru_cache(maxsize=1000)
-def _merge(query: QueryText, cut: Cut) -> Merge:
+def _merge(query: QueryText, cut: Cut) -> Merge | MergePartitions:
     """Made once a process: it remembers nothing that would make a difference."""
+    if cut is Cut.PARTITIONS:
+        return MergePartitions(query.parse())
     return Merge(query.parse(), cut)
 
 

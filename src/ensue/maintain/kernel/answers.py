@@ -190,6 +190,13 @@ class AnswerTable:
         """A column for each variable, and stamps: what a context sees that is fresher than this."""
         return _read(self._keys, self._stamps, self._count, context, threshold)  # type: ignore[no-any-return]
 
+    def read_apart(self, threshold: int) -> tuple[Array, Array, Array]:
+        """The contexts of all answers fresher than this, in order, a column for each variable, and stamps."""
+        rows = np.flatnonzero(self._stamps[: self._count] > threshold)
+        rows = rows[np.argsort(self._keys[rows, _CONTEXT], kind="stable")]
+        keys = self._keys[rows]
+        return keys[:, _CONTEXT], np.ascontiguousarray(keys[:, _CONTEXT + 1 :].T), self._stamps[rows]
+
     def park(self, folder: Folder) -> int:
         """Let the answers lie in a folder from now on; how many there are."""
         self._keys = folder.keep("keys", self._keys)

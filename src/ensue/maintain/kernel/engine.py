@@ -241,17 +241,21 @@ class Kernel:
         numbers, stamps = facts.gather(self._book, rows.astype(np.int32, copy=False))
         return Facts(numbers[CONTEXT], numbers[S], numbers[P], numbers[O], stamps)
 
-    def closure(self, context: int, threshold: int) -> Facts:
-        """The facts of a context with a stamp above a threshold."""
+    def closure(self, context: int | None, threshold: int) -> Facts:
+        """The facts of a context with a stamp above a threshold; None: of all, but for the background."""
         store = self._store
         used = int(store.meta[ROWS])
-        wanted = (store.rows[:used, CONTEXT] == context) & (store.stamps[:used] > threshold)
-        wanted &= store.flags[:used] & DEAD == 0
+        contexts = store.rows[:used, CONTEXT]
+        wanted = contexts > BACKGROUND if context is None else contexts == context
+        wanted = wanted & (store.stamps[:used] > threshold) & (store.flags[:used] & DEAD == 0)
         rows = np.nonzero(wanted)[0]
+        if context is None:
+            rows = rows[np.argsort(contexts[rows], kind="stable")]
         if not self._keep_all:
             return self.facts(rows)
         freshest_last = rows[np.argsort(store.stamps[rows], kind="stable")]
-        return Facts.of((*fact, stamp) for fact, stamp in self.facts(freshest_last).stamps().items())
+        found = self.facts(freshest_last).stamps().items()
+        return Facts.of(sorted((*fact, stamp) for fact, stamp in found))
 
     def answers(self, rule: CompiledRule) -> AnswerTable | None:
         """The answers of a watched pattern, given as a rule; None if it is not watched."""

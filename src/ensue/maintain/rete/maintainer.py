@@ -98,9 +98,11 @@ class Rete(LoggedMaintainer):
         self.renewed = Facts.of(renewed)
         return Change(Facts.of(inserted), Facts.of(deleted))
 
-    def closure(self, context: int, threshold: int | None = None) -> Facts:
+    def closure(self, context: int | None, threshold: int | None = None) -> Facts:
         """What holds in a context (without what the background holds), fresher than `threshold`."""
         self._settle()
+        if context is None:
+            return Facts.of(row for each in sorted(self._contexts) for row in self.closure(each, threshold))
         memory = self._background if context == BACKGROUND else self._contexts.get(context)
         limit = self._threshold if threshold is None else max(threshold, self._threshold)
         facts = memory.facts.values() if memory is not None else ()

@@ -61,8 +61,7 @@ class World:
         """What follows from statements of contexts, they included, but for what the background holds."""
         kernel = self.blank.copy()
         kernel.put(rows)
-        contexts = np.unique(rows.context).tolist()
-        return Rows.joined([rows_of(kernel.closure(context, NEVER)) for context in contexts])
+        return rows_of(kernel.closure(None, NEVER))
 
     def is_background(self, rows: Rows) -> Integers:
         """A mask: which facts of contexts the background holds."""
@@ -124,7 +123,7 @@ class Folding:
         now = self._last
         return LateChange(lambda: _difference(world, world.closed(before) if held is None else held, now))
 
-    def closure(self, context: int, threshold: int | None = None) -> Facts:
+    def closure(self, context: int | None, threshold: int | None = None) -> Facts:
         """What holds in a context (without what the background holds), fresher than `threshold`.
 
         Found from scratch: whoever reads patterns does not need it.
@@ -136,7 +135,10 @@ class Folding:
         if isinstance(world.kept, Materialised) and world.folded.is_empty:
             return world.kept.closure(context, self._above(threshold))
         every = world.kept.rows()
-        found = world.closed(every.take((every.context == context) & (every.stamp > self._above(threshold))))
+        wanted = every.stamp > self._above(threshold)
+        if context is not None:
+            wanted &= every.context == context
+        found = world.closed(every.take(wanted))
         return Facts(found.context, found.s, found.p, found.o, found.stamp)
 
     def watch(self, patterns: tuple[Pattern, ...]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ensue.query.compiled.relation import Relation, groups, numbered
+from ensue.query.compiled.relation import PARTITION, Relation, groups, numbered
 from ensue.query.dataset import Integers
 
 
@@ -37,7 +37,9 @@ def matched(left: Relation, right: Relation, *, overlapping: bool) -> Integers:
     """
     found = np.zeros(left.length, np.bool_)
     for one, other in _parted(left, right):
-        if one.bound & other.bound:
+        if shared := one.bound & other.bound:
+            if overlapping and shared == {PARTITION}:
+                continue  # To be in the same partition is not to share a variable.
             mine, theirs = _numbers(left, right, one, other)
             found[one.rows] |= np.isin(mine, theirs)
         elif not overlapping:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from ensue.dictionary import Dictionary
 from ensue.query.answers import Answers
+from ensue.query.compiled.apart import AtOnce, NotAtOnce
 from ensue.query.compiled.compile import compile_query
 from ensue.query.compiled.expressions import Values
 from ensue.query.compiled.interpreter import Interpreter
 from ensue.query.compiled.patterns import Remembered
 from ensue.query.compiled.plan import basic_patterns
+from ensue.query.compiled.relation import PARTITION
 from ensue.query.compiled.results import answers
 from ensue.query.dataset import Dataset
-from ensue.query.tree import ContinuousQuery
+from ensue.query.tree import ContinuousQuery, Form
 
 
 class CompiledEvaluator:
@@ -45,4 +47,21 @@ class CompiledEvaluator:
         interpreter = Interpreter(dataset, self._values, self._remembered)
         solutions = interpreter.run(self.plan.root, dataset.default)
         self._remembered.forget()
-        return answers(self.plan, solutions, self._dictionary, self._scope)
+        return answers(self.plan, solutions, self._dictionary, self._scope + dataset.partition)
+
+    def evaluate_at_once(self, over: AtOnce) -> tuple[list[int], Answers] | None:
+        """The answers in all partitions, one after the other, and the context of each.
+
+        None where partitions have to be evaluated one by one: what is made of all answers of one is made of
+        those of each, or nobody keeps the solutions of the patterns.
+        """
+        if self.plan.form is not Form.SELECT:
+            return None
+        try:
+            found = over.solve(self.plan.root, self._values, self._remembered)
+        except NotAtOnce:
+            return None
+        finally:
+            self._remembered.forget()
+        contexts: list[int] = found.column(PARTITION).tolist()
+        return contexts, answers(self.plan, found, self._dictionary, self._scope)

@@ -11,6 +11,9 @@ import numpy as np
 from ensue.model import FOREVER
 from ensue.query.dataset import Integers
 
+PARTITION = " partition"
+"""The column of contexts, where rows are of several partitions: no variable can be called so."""
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:

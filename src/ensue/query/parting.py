@@ -1,0 +1,281 @@
+"""Which partitions a statement is in, and which partitions of a scope hold something.
+
+`PARTITION BY GRAPH`: that of its graph name. `PARTITION BY <property>`: those of the keys that its subject
+has by the property, in the closed background and among the statements of the window itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ensue.maintain.log import CopyLog
+from ensue.model import FOREVER, NEVER, Copies
+from ensue.query.apart import Apart, Present, spans
+from ensue.query.arrivals import Arrival, Arrivals
+from ensue.query.dataset import Columns, Graph, Integers, Pattern, Solutions
+
+if TYPE_CHECKING:
+    from ensue.maintain.kernel.folder import Folder
+
+_UNKEYED = 1
+"""The context under which statements without a key are logged, which none of those with a key have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys that subjects have, by a property, in the background: sorted by subject.
+
+    >>> keys = Keys.of(5, np.array([7, 4, 7]), np.array([1, 2, 3]))
+    >>> keys.one(7), [found.tolist() for found in keys.each(np.array([7, 5, 4]))]
+    ([1, 3], [[0, 0, 2], [1, 3, 2]])
+    """
+
+    property: int
+    subjects: Integers
+    keys: Integers
+
+    @classmethod
+    def of(cls, property_: int, subjects: Integers, keys: Integers) -> Keys:
+        """From columns in any order."""
+        order = np.lexsort((keys, subjects))
+        return cls(property_, subjects[order], keys[order])
+
+    def one(self, subject: int) -> list[int]:
+        """The keys of a subject."""
+        first, last = (int(np.searchsorted(self.subjects, subject, side)) for side in ("left", "right"))
+        return [int(key) for key in self.keys[first:last]]
+
+    def each(self, subjects: Integers) -> tuple[Integers, Integers]:
+        """Rows of subjects, each as often as it has keys, and the keys."""
+        first = np.searchsorted(self.subjects, subjects, "left")
+        counts = np.searchsorted(self.subjects, subjects, "right") - first
+        rows = np.repeat(np.arange(len(subjects)), counts)
+        within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return rows, self.keys[first[rows] + within]
+
+
+class Parting:
+    """The partitions of a scope: by graph name, or by the keys that subjects have in the background."""
+
+    def __init__(self, keys: Callable[[], Keys] | None) -> None:
+        """`keys` gives those of subjects, when the first statement comes; None: by graph name."""
+        self._find_keys = keys
+        self._newest = np.full(0, NEVER, np.int64)
+        """The stamp of the newest statement in each context, by number."""
+        self._unkeyed = CopyLog()
+        self._is_stale = False
+
+    @cached_property
+    def _keys(self) -> Keys:
+        assert self._find_keys is not None
+        return self._find_keys()
+
+    def admit(self, arrivals: Arrivals, offset: int) -> Copies:
+        """Statements as copies in their partitions, stamped with the time plus an offset."""
+        if self._find_keys is None:
+            copies = arrivals.copies(arrivals.graph + 1, offset)
+        else:
+            rows, keys = self._keys.each(arrivals.s)
+            copies = arrivals[rows].copies(keys + 1, offset)
+            without = np.ones(len(arrivals), np.bool_)
+            without[rows] = False
+            self._unkeyed.add(arrivals[without].copies(_UNKEYED, offset))
+        self._state(np.frombuffer(copies.context, np.int32), np.frombuffer(copies.stamp, np.int64))
+        return copies
+
+    def retracted(self, row: Arrival, *, every: bool) -> Copies:
+        """A statement that is taken back, as copies in its partitions."""
+        _, s, p, o, graph = row
+        keys = [graph] if self._find_keys is None else self._keys.one(s)
+        copies = Copies()
+        for key in keys:
+            copies.append(key + 1, s, p, o, 0, graph)
+        if not keys:
+            while self._unkeyed.take_newest((_UNKEYED, s, p, o), graph) != NEVER and every:
+                pass
+        self._is_stale = True
+        return copies
+
+    def look_again(self, copies: Callable[[], Iterable[tuple[int, int, int, int, int, int]]]) -> None:
+        """Find out anew which partitions hold something, if statements have been taken back since."""
+        if self._is_stale:
+            rows = [(context, stamp) for context, _, _, _, _, stamp in copies()]
+            self._newest.fill(NEVER)
+            contexts, stamps = np.array(rows, np.int64).reshape(-1, 2).T
+            self._state(contexts, stamps)
+            self._is_stale = False
+
+    def present(self, threshold: int) -> dict[int, int]:
+        """The contexts that hold a statement above a threshold, in order."""
+        contexts = np.flatnonzero(self._newest > threshold)
+        return dict(zip(contexts.tolist(), self._newest[contexts].tolist(), strict=True))
+
+    def unkeyed(self, threshold: int) -> int:
+        """How many statements above a threshold are in no partition."""
+        return self._unkeyed.count(threshold)
+
+    def forget(self, threshold: int) -> None:
+        """Let go of what has a stamp at or below a threshold."""
+        self._unkeyed.expire(threshold)
+
+    def used_terms(self, threshold: int) -> list[Iterable[int]]:
+        """The columns of integers in use: keys of partitions, and statements without one."""
+        keys = np.flatnonzero(self._newest > threshold) - 1
+        return [keys, *(column for pane in self._unkeyed.panes() for column in (pane.s, pane.p, pane.o))]
+
+    def park(self, folder: Folder) -> None:
+        """Let what is known lie in a folder, too."""
+        self._newest = folder.keep("newest", self._newest)
+        folder.keep("unkeyed", np.array(self._unkeyed.live().stamp, np.int64))
+
+    def adopt(self, folder: Folder, threshold: int) -> None:
+        """Go on with what another has put away; nothing is taken back any more."""
+        self._newest = folder.find("newest")
+        stamps, nobody = folder.find("unkeyed").tolist(), CopyLog()
+        nobody.add(Copies.of((_UNKEYED, 0, 0, 0, stamp) for stamp in stamps))
+        nobody.expire(threshold)
+        self._unkeyed = nobody
+
+    def _state(self, contexts: Integers, stamps: Integers) -> None:
+        if not len(contexts):
+            return
+        if (most := int(contexts.max())) >= len(self._newest):
+            longer = np.full(2 * most + 1, NEVER, np.int64)
+            longer[: len(self._newest)] = self._newest
+            self._newest = longer
+        np.maximum.at(self._newest, contexts, stamps)
+
+
+def parted(rows: Iterable[Arrival], keys: Keys | None) -> tuple[Copies, int]:
+    """The statements of one window in their partitions, and how many of them are in none.
+
+    `keys` are those of the background; None: by graph name.
+
+    >>> background = Keys.of(5, np.array([7]), np.array([40]))
+    >>> rows = [(10, 7, 2, 3, 0), (20, 8, 2, 3, 0), (15, 8, 5, 41, 0), (10, 9, 2, 3, 0)]
+    >>> copies, unkeyed = parted(rows, background)
+    >>> [(context, s, stamp) for context, s, _, _, _, stamp in copies], unkeyed
+    ([(41, 7, 10), (42, 8, 15), (42, 8, 15)], 1)
+    """
+    copies, unkeyed = Copies(), 0
+    window = list(rows)
+    if keys is None:
+        for time, s, p, o, graph in window:
+            copies.append(graph + 1, s, p, o, time, graph)
+        return copies, 0
+    stated: dict[int, dict[int, int]] = {}
+    for time, s, p, o, _ in window:
+        if p == keys.property:
+            known = stated.setdefault(s, {})
+            known[o] = max(time, known.get(o, time))
+    found: dict[int, dict[int, int]] = {}
+    for time, s, p, o, graph in window:
+        if s not in found:
+            found[s] = stated.get(s, {}) | dict.fromkeys(keys.one(s), FOREVER)
+        for number, since in found[s].items():
+            copies.append(number + 1, s, p, o, min(time, since), graph)
+        unkeyed += not found[s]
+    return copies, unkeyed
+
+
+class Source(Protocol):
+    """What parts of a window are read from: a scope, as it is now."""
+
+    @property
+    def still(self) -> Columns:
+        """The background with what follows from it."""
+
+    def live_apart(self, threshold: int) -> Apart:
+        """What is above a threshold in each context."""
+
+    def solutions_apart(
+        self, patterns: tuple[Pattern, ...], threshold: int
+    ) -> tuple[Integers, Solutions] | None:
+        """The maintained solutions of all contexts, and whose each is."""
+
+
+class WindowParts:
+    """A partitioned scope at a threshold, as it is now: to be used before anything else is admitted.
+
+    Facts and solutions are read once for all partitions, and each gets its rows of them.
+    """
+
+    def __init__(self, source: Source, threshold: int, present: Present, unkeyed: int) -> None:
+        self._source = source
+        self._threshold = threshold
+        self._found: dict[tuple[Pattern, ...], tuple[Integers, Solutions] | None] = {}
+        self._solved: dict[tuple[Pattern, ...], _Solved | None] = {}
+        self.present = present
+        self.unkeyed = unkeyed
+
+    @property
+    def still(self) -> Columns:
+        """The background with what follows from it."""
+        return self._source.still
+
+    @cached_property
+    def live(self) -> Apart:
+        """What every partition holds."""
+        return self._source.live_apart(self._threshold)
+
+    def graph(self, context: int) -> Graph:
+        """What one partition holds."""
+        return _PartGraph(self, context)
+
+    def solutions(self, patterns: tuple[Pattern, ...], context: int) -> Solutions | None:
+        """The maintained solutions of a partition, if there are any."""
+        if patterns not in self._solved:
+            found = self.solutions_of_all(patterns)
+            self._solved[patterns] = None if found is None else _Solved(found[1], spans(found[0]))
+        solved = self._solved[patterns]
+        return None if solved is None else solved.of(context)
+
+    def solutions_of_all(self, patterns: tuple[Pattern, ...]) -> tuple[Integers, Solutions] | None:
+        """The maintained solutions of all partitions and of the background, if there are any."""
+        if patterns not in self._found:
+            self._found[patterns] = self._source.solutions_apart(patterns, self._threshold)
+        return self._found[patterns]
+
+
+@dataclass(frozen=True, slots=True)
+class _Solved:
+    """The solutions of all contexts, those of each together."""
+
+    solutions: Solutions
+    where: dict[int, slice]
+
+    def of(self, context: int) -> Solutions:
+        """Those that a context sees: its own, and those of the background."""
+        places = [self.where[each] for each in (0, context) if each in self.where] or [slice(0)]
+        return Solutions(
+            {name: _rows(column, places) for name, column in self.solutions.columns.items()},
+            _rows(self.solutions.stamps, places),
+        )
+
+
+def _rows(column: Any, places: list[slice]) -> Integers:
+    if len(places) == 1:
+        return column[places[0]]  # type: ignore[no-any-return]
+    return np.concatenate([column[place] for place in places])
+
+
+@dataclass(frozen=True, slots=True)
+class _PartGraph:
+    parts: WindowParts
+    context: int
+
+    @property
+    def still(self) -> Columns:
+        return self.parts.still
+
+    @property
+    def live(self) -> Columns:
+        return self.parts.live.of(self.context)
+
+    def solutions(self, patterns: tuple[Pattern, ...]) -> Solutions | None:
+        return self.parts.solutions(patterns, self.context)
