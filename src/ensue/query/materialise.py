@@ -286,7 +286,7 @@ class Materialisation:
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers still in use."""
         still = [] if self._still is None else [self._still.s, self._still.p, self._still.o]
-        parted = self._parting.used_terms(self.threshold) if self._parting else []
+        parted = self._parting.used_terms() if self._parting else []
         return [*self.maintainer.used_terms(), *still, *parted]
 
     def settle(self, *, only_answers: bool) -> bytes | None:

@@ -65,8 +65,8 @@ class Parting:
     def __init__(self, keys: Callable[[], Keys] | None) -> None:
         """`keys` gives those of subjects, when the first statement comes; None: by graph name."""
         self._find_keys = keys
-        self._newest = np.full(0, NEVER, np.int64)
-        """The stamp of the newest statement in each context, by number."""
+        self._newest: dict[int, int] = {}
+        """The contexts that hold a statement, and of each the stamp of the newest."""
         self._unkeyed = CopyLog()
         self._is_stale = False
 
@@ -105,15 +105,14 @@ class Parting:
         """Find out anew which partitions hold something, if statements have been taken back since."""
         if self._is_stale:
             rows = [(context, stamp) for context, _, _, _, _, stamp in copies()]
-            self._newest.fill(NEVER)
+            self._newest = {}
             contexts, stamps = np.array(rows, np.int64).reshape(-1, 2).T
             self._state(contexts, stamps)
             self._is_stale = False
 
     def present(self, threshold: int) -> dict[int, int]:
         """The contexts that hold a statement above a threshold, in order."""
-        contexts = np.flatnonzero(self._newest > threshold)
-        return dict(zip(contexts.tolist(), self._newest[contexts].tolist(), strict=True))
+        return {context: newest for context, newest in sorted(self._newest.items()) if newest > threshold}
 
     def unkeyed(self, threshold: int) -> int:
         """How many statements above a threshold are in no partition."""
@@ -122,33 +121,32 @@ class Parting:
     def forget(self, threshold: int) -> None:
         """Let go of what has a stamp at or below a threshold."""
         self._unkeyed.expire(threshold)
+        self._newest = {context: newest for context, newest in self._newest.items() if newest > threshold}
 
-    def used_terms(self, threshold: int) -> list[Iterable[int]]:
+    def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers in use: keys of partitions, and statements without one."""
-        keys = np.flatnonzero(self._newest > threshold) - 1
+        keys = [context - 1 for context in self._newest]
         return [keys, *(column for pane in self._unkeyed.panes() for column in (pane.s, pane.p, pane.o))]
 
     def park(self, folder: Folder) -> None:
         """Let what is known lie in a folder, too."""
-        self._newest = folder.keep("newest", self._newest)
+        folder.keep("newest", np.array(list(self._newest.items()), np.int64).reshape(-1, 2))
         folder.keep("unkeyed", np.array(self._unkeyed.live().stamp, np.int64))
 
     def adopt(self, folder: Folder, threshold: int) -> None:
         """Go on with what another has put away; nothing is taken back any more."""
-        self._newest = folder.find("newest")
+        self._newest = dict(folder.find("newest").tolist())
         stamps, nobody = folder.find("unkeyed").tolist(), CopyLog()
         nobody.add(Copies.of((_UNKEYED, 0, 0, 0, stamp) for stamp in stamps))
         nobody.expire(threshold)
         self._unkeyed = nobody
 
     def _state(self, contexts: Integers, stamps: Integers) -> None:
-        if not len(contexts):
-            return
-        if (most := int(contexts.max())) >= len(self._newest):
-            longer = np.full(2 * most + 1, NEVER, np.int64)
-            longer[: len(self._newest)] = self._newest
-            self._newest = longer
-        np.maximum.at(self._newest, contexts, stamps)
+        order = np.lexsort((stamps, contexts))
+        contexts, stamps = contexts[order], stamps[order]
+        for context, rows in spans(contexts).items():
+            newest = int(stamps[rows.stop - 1])
+            self._newest[context] = max(newest, self._newest.get(context, newest))
 
 
 def parted(rows: Iterable[Arrival], keys: Keys | None) -> tuple[Copies, int]:
