@@ -157,7 +157,7 @@ def test_explain_says_who_answers_and_why(job, tmp_path, capsys):
     assert "evaluator: oxigraph (not compiled: " in said
     assert "read by: reach, where" in said
     assert main(["explain", *job, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["scopes"][0]["strategy"] == "expiration"
+    assert json.loads(capsys.readouterr().out)["scopes"][0]["strategy"] == "rewrite"
 
 
 def test_explain_says_why_a_window_is_closed_from_scratch(tmp_path, capsys):
