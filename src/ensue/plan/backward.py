@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import chain
 
 from ensue.plan.conditions import Condition, NotDivided
-from ensue.plan.cuts import Cut, Cuts
+from ensue.plan.cuts import Cut, Cuts, Goal
 from ensue.plan.heads import Head
 from ensue.plan.shapes import ANY, Shape, Shapes, shape_of, show
 from ensue.rules.tree import Var
@@ -43,6 +42,8 @@ class Needs:
     by_key: dict[int | None, Shapes] = field(default_factory=dict)
     heads: set[Head] = field(default_factory=set)
     cuts: set[Cut] = field(default_factory=set)
+    goals: set[Goal] = field(default_factory=set)
+    """What else must not be outside of the background."""
     grounds: set[Shape] = field(default_factory=set)
     """What the cut premises of these rules match in the background, or are given to match."""
     askers: dict[Need, tuple[Head, Need]] = field(default_factory=dict)
@@ -98,20 +99,22 @@ def _behind(head: Head, need: Need, cuts: Cuts, found: Needs) -> list[Need]:
         return []
     # That the background has nothing for a cut premise rests on the same assumption as what it has.
     found.cuts.update(cuts.inferred(head))
-    grounded = cuts.grounded(head, binding)
-    if (first := next(grounded, None)) is None:
-        return []
-    found.heads.add(head)
-    premises = [(head.premises[at].pattern, _key_in(head, at, need.key)) for at in live]
-    cut = cuts.cut(head)
-    if all(found.covers(Need(shape_of(pattern, binding), key)) for pattern, key in premises):
-        found.grounds.update(shape_of(pattern, binding) for pattern in cut)
-        return []
     # Once each: many matches of the cut premises differ only in what no live one asks for.
     needs: dict[Need, None] = {}
-    for bound in chain([first], grounded):
-        found.grounds.update(shape_of(pattern, bound) for pattern in cut)
-        needs |= dict.fromkeys(Need(shape_of(pattern, bound), key) for pattern, key in premises)
+    for bound in cuts.grounded(head, binding):
+        given = cuts.given(head, bound)
+        found.goals.update(given.values())
+        left = [at for at in live if at not in given]
+        if not left:
+            continue  # It has done its work in the background.
+        for way in cuts.grounded_in(head, given, bound) if given else (bound,):
+            found.heads.add(head)
+            for at, premise in enumerate(head.premises):
+                shape = shape_of(premise.pattern, way)
+                if at in left:
+                    needs[Need(shape, _key_in(head, at, need.key))] = None
+                else:
+                    found.grounds.add(shape)
     return list(needs)
 
 

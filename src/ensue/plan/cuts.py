@@ -3,7 +3,7 @@
 A premise is cut because the rule says so: then nothing else ever matches it. Or it is cut because it is
 about schema, *assuming* that no stream brings any. That assumption must be about what streams state, so
 it is followed backwards through the rules: whatever could help to make schema out of a stream must not
-come either. Where that leads to statements that are no schema, the premise is not cut.
+come either. Where that leads to statements that say nothing of schema, the premise is not cut.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import partial
 from ensue.plan.groundings import Groundings
 from ensue.plan.heads import Binding, Head, HeadIndex, filled, heads, repeats
 from ensue.plan.known import Closed, Known
-from ensue.plan.schema import Schema
+from ensue.plan.schema import TYPE, Schema
 from ensue.plan.shapes import Shape, Shapes, shape_of
 from ensue.rules.tree import Pattern, Premise, Rule, RuleSet
 
@@ -72,13 +72,15 @@ class Cuts:
         wanted += [shape_of(p.pattern) for head in self.index.every for p in head.premises if p.cut]
         self.known = Known(background, wanted)
         self._groundings: dict[tuple[Head, tuple[int, ...]], Groundings] = {}
+        self._held: dict[Goal, bool] = {}
+        self._idle: dict[Cut, frozenset[Head]] = {}
         self._premises = {head: self._sorted(head) for head in self.index.every}
         self._keep_those_that_hold()
 
     def _keep_those_that_hold(self) -> None:
         """Let go of cuts for which more than schema would have to be assumed, until all others hold."""
-        while failing := [cut for cut in self._cuts if self.assumed([goal_of(cut)]) is None]:
-            self._cuts.difference_update(failing)
+        while self.assumed(map(goal_of, self._cuts)) is None:
+            self._cuts -= {cut for cut in self._cuts if self.assumed([goal_of(cut)]) is None}
             self._premises = {head: self._sorted(head) for head in self.index.every}
 
     def _sorted(self, head: Head) -> _Premises:
@@ -118,24 +120,55 @@ class Cuts:
             self._groundings[key] = Groundings(self.known, premises.cut, partial(_says_more, head, premises))
         return iter(self._groundings[key].matching(binding))
 
+    def given(self, head: Head, bound: Binding) -> dict[int, Goal]:
+        """The live premises of a rule that background alone matches, as its variables are bound here.
+
+        Each with what has to be assumed for that.
+        """
+        found = {}
+        for at in self.live(head):
+            goal = Goal(shape_of(head.premises[at].pattern, bound), Cut(head, at))
+            if self._schema.is_about(goal.shape) and self._holds(goal):
+                found[at] = goal
+        return found
+
+    def grounded_in(self, head: Head, given: Iterable[int], bound: Binding) -> Iterator[Binding]:
+        """All ways to match some live premises in the background, but for those that repeat a live one."""
+        patterns = [head.premises[at].pattern for at in given]
+        self.known.expect(_widened(shape_of(pattern, bound)) for pattern in patterns)
+        ways = self.known.ground(patterns, bound)
+        return (way for way in ways if _says_more(head, self._premises[head], way))
+
+    def is_about_schema(self, shape: Shape) -> bool:
+        """Whether what has a shape says something of schema."""
+        return self._schema.is_about(shape)
+
+    def _holds(self, goal: Goal) -> bool:
+        if goal not in self._held:
+            self._held[goal] = self.assumed([goal]) is not None
+        return self._held[goal]
+
     def assumed(self, goals: Iterable[Goal]) -> Shapes | None:
         """What no stream may bring so that nothing outside the background meets the goals.
 
         None: some of it would be no schema. The shapes are complete: think of the first fact outside
         the background that meets a goal. It is stated, and has the goal's shape; or some rule made it
-        of premises of which one is outside the background, and each of them is a goal as well.
+        of premises that were there before it. One of them is outside the background, but none of those
+        that are goals as well, for it was the first: so the background has these, and the others,
+        with what it gives for them, are goals, too.
         """
         found = Shapes()
-        seen: dict[Cut | None, Shapes] = {}
+        seen: dict[frozenset[Head], Shapes] = {}
         waiting = list(goals)
         while waiting:
             goal = waiting.pop()
-            if not seen.setdefault(goal.asker, Shapes()).add(goal.shape):
-                continue
-            if not self._schema.has(goal.shape):
+            # A query asks in its own words: only those of schema are taken for schema there.
+            if not (self._schema.is_about(goal.shape) if goal.asker else self._schema.has(goal.shape)):
                 return None
-            found.add(goal.shape)
-            waiting.extend(self._behind(goal))
+            idle = self._idle_for(goal.asker) if goal.asker else frozenset()
+            if seen.setdefault(idle, Shapes()).add(goal.shape):
+                found.add(goal.shape)
+                waiting.extend(self._behind(goal.shape, idle))
         return found
 
     def assumed_by(self, goals: Iterable[Goal]) -> tuple[Shape, ...]:
@@ -144,18 +177,42 @@ class Cuts:
         assert found is not None, "a goal that does not hold was taken for granted"
         return found.widest()
 
-    def _behind(self, goal: Goal) -> Iterator[Goal]:
-        """What a fact that meets a goal could be made of."""
-        for head in self.index.concluding(goal.shape):
-            binding = head.unify(goal.shape)
-            if binding is None or (goal.asker and repeats(goal.asker.head, goal.asker.at, head)):
+    def _idle_for(self, asker: Cut) -> frozenset[Head]:
+        """The rules that make nothing which gives a premise of a rule more to say."""
+        if asker not in self._idle:
+            makers = (head for head in self.index.every if repeats(asker.head, asker.at, head))
+            self._idle[asker] = frozenset(makers)
+        return self._idle[asker]
+
+    def _behind(self, shape: Shape, idle: frozenset[Head]) -> Iterator[Goal]:
+        """What a fact of a shape could be made of, by rules that are not idle."""
+        for head in self.index.concluding(shape):
+            binding = None if head in idle else head.unify(shape)
+            if binding is None:
                 continue
             for cut in self.inferred(head):
                 yield Goal(shape_of(head.premises[cut.at].pattern, binding), cut)
-            if live := self.live(head):
+            if self.live(head):
                 for bound in self.grounded(head, binding):
-                    for at in live:
-                        yield Goal(shape_of(head.premises[at].pattern, bound), Cut(head, at))
+                    yield from self._of_live(head, bound)
+
+    def _of_live(self, head: Head, bound: Binding) -> Iterator[Goal]:
+        """What the live premises of a rule must not match, if what its cut ones match is bound."""
+        shapes = {at: shape_of(head.premises[at].pattern, bound) for at in self.live(head)}
+        about = {at: shape for at, shape in shapes.items() if self._schema.is_about(shape)}
+        yield from (Goal(shape, Cut(head, at)) for at, shape in about.items())
+        rest = [at for at in shapes if at not in about]
+        if not rest:
+            return
+        for way in self.grounded_in(head, about, bound):
+            for at in rest:
+                yield Goal(shape_of(head.premises[at].pattern, way), Cut(head, at))
+
+
+def _widened(shape: Shape) -> Shape:
+    """A shape that covers all those like it, so that the background is looked through once for them."""
+    _, p, o = shape
+    return (None, p, o) if p == TYPE else (None, p, None)
 
 
 def _says_more(head: Head, premises: _Premises, bound: Binding) -> bool:

@@ -7,13 +7,13 @@ them in by itself and closes them into one table (`maintain/kernel/epsilon.py`),
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from ensue.plan.heads import Binding, filled, value
+from ensue.plan.heads import filled, value
 from ensue.plan.known import Known
 from ensue.rules import builtins
-from ensue.rules.tree import Condition, Guard, Pattern, Premise, Rule, Var
+from ensue.rules.tree import Condition, Guard, Node, Pattern, Premise, Rule, Var
 
 _MOST = 200
 """A rule that would become more than so many is left as it is."""
@@ -38,7 +38,7 @@ def residual(rule: Rule, known: Known) -> list[Rule] | None:
         return None
     found: dict[Rule, None] = {}
     for binding in known.ground(cut, {}):
-        filled = _filled_rule(rule, live, binding)
+        filled = filled_rule(rule, live, binding)
         if filled is not None:
             found[filled] = None
         if len(found) > _MOST:
@@ -56,7 +56,8 @@ def _can_be_filled(condition: Condition, cut: Iterable[Pattern]) -> bool:
     return not condition.text or not {*condition.args} & {v for pattern in cut for v in pattern.variables()}
 
 
-def _filled_rule(rule: Rule, live: list[Premise], binding: Binding) -> Rule | None:
+def filled_rule(rule: Rule, live: Iterable[Premise], binding: Mapping[Var, Node]) -> Rule | None:
+    """A rule with these premises and with the values of variables that are bound; None: it never fires."""
     conditions: list[Condition] = []
     for condition in rule.conditions:
         assert isinstance(condition, Guard)

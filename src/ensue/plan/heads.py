@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ensue.plan.shapes import Shape
@@ -61,12 +61,12 @@ def _head(rule: Rule, conclusion: Pattern) -> Head:
     return Head(rule.name, conclusion, rule.premises, minted, computed)
 
 
-def filled(pattern: Pattern, binding: Binding) -> Pattern:
+def filled(pattern: Pattern, binding: Mapping[Var, Node]) -> Pattern:
     """A pattern with the values of variables that are bound."""
     return Pattern(*(value(node, binding) for node in pattern))
 
 
-def value(node: Node, binding: Binding) -> Node:
+def value(node: Node, binding: Mapping[Var, Node]) -> Node:
     """What stands for a node: its value if it is a variable that is bound."""
     return binding.get(node, node) if isinstance(node, Var) else node
 

@@ -130,10 +130,15 @@ class Known:
         self._statements = self._background.having(self._shapes.widest())
         self._indexes: dict[tuple[int, ...], dict[tuple[str | None, ...], list[Statement]]] = {}
 
+    def expect(self, shapes: Iterable[Shape]) -> None:
+        """What has one of these shapes will be asked for."""
+        new = [shape for shape in shapes if not self._shapes.covers(shape)]
+        if new:
+            self._fetch(new)
+
     def matching(self, shape: Shape) -> Sequence[Statement]:
         """The statements of a shape."""
-        if not self._shapes.covers(shape):
-            self._fetch([shape])
+        self.expect([shape])
         places = tuple(at for at, term in enumerate(shape) if term is not None)
         if places not in self._indexes:
             index = self._indexes[places] = {}

@@ -239,6 +239,7 @@ def _routing(parts: Mapping[str, _Division], cuts: Cuts) -> Routing:
         for shape in Shapes(chain.from_iterable(every)).widest():
             places[shape] = places.get(shape, "") + place
     goals = [goal_of(cut) for part in parts.values() for cut in part.needs.cuts]
+    goals += [goal for part in parts.values() for goal in part.needs.goals]
     assumed = cuts.assumed_by([*goals, *(goal for part in parts.values() for goal in part.still)])
     names = tuple((name, part.variable) for name, part in parts.items())
     lows = [(name, part.lower) for name, part in parts.items()]

@@ -11,6 +11,7 @@ from ensue.terms import OWL, RDF, RDFS
 TYPE = f"<{RDF}type>"
 SUB_CLASS = f"<{RDFS}subClassOf>"
 SUB_PROPERTY = f"<{RDFS}subPropertyOf>"
+SAME = f"<{OWL}sameAs>"
 
 
 def _names(vocabulary: str, words: str) -> frozenset[str]:
@@ -40,6 +41,15 @@ CLASSES = (
 )
 """What is of one of these classes is schema."""
 
+_OF_TERMS = (
+    _names(RDFS, "subClassOf subPropertyOf domain range")
+    | _names(
+        OWL, "equivalentClass disjointWith complementOf equivalentProperty inverseOf propertyDisjointWith"
+    )
+    | _names(OWL, "onProperty onClass someValuesFrom allValuesFrom")
+)
+"""Predicates between classes and properties; the others may lead to things, or to lists of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Schema:
@@ -47,6 +57,8 @@ class Schema:
 
     predicates: frozenset[str]
     classes: frozenset[str]
+    terms: frozenset[str]
+    """Classes and properties, those that schema is written in included."""
 
     @classmethod
     def of(cls, background: Closed) -> Schema:
@@ -59,8 +71,24 @@ class Schema:
         """
         properties = background.having((None, SUB_PROPERTY, above) for above in PREDICATES)
         classes = background.having((None, SUB_CLASS, above) for above in CLASSES)
-        return cls(PREDICATES | {s for s, _, _ in properties}, CLASSES | {s for s, _, _ in classes})
+        predicates = PREDICATES | {s for s, _, _ in properties}
+        types = CLASSES | {s for s, _, _ in classes}
+        between = background.having((None, predicate, None) for predicate in _OF_TERMS)
+        named = background.having((None, TYPE, each) for each in types)
+        terms = {term for s, _, o in between for term in (s, o)} | {s for s, _, _ in named}
+        return cls(predicates, types, frozenset(terms) | predicates | types | {TYPE, SAME})
 
     def has(self, shape: Shape) -> bool:
         """Whether only schema has a shape."""
         return shape[1] in self.predicates or (shape[1] == TYPE and shape[2] in self.classes)
+
+    def is_about(self, shape: Shape) -> bool:
+        """Whether what has a shape says something of schema, in whatever words: that a class is another one.
+
+        >>> known = Schema.of(Closed.of([("<urn:A>", SUB_CLASS, "<urn:B>")]))
+        >>> [known.is_about((each, SAME, None)) for each in ("<urn:A>", "<urn:x>", None)]
+        [True, False, False]
+        """
+        s, p, o = shape
+        in_other_words = (s in self.terms and p is not None) or (o in self.terms and p not in (None, TYPE))
+        return self.has(shape) or in_other_words

@@ -17,10 +17,11 @@ import numpy as np
 from ensue.plan import backward
 from ensue.plan.asked import AsksForEverything, Graphs
 from ensue.plan.backward import Need, Needs
-from ensue.plan.cuts import Cuts, Goal, goal_of
+from ensue.plan.cuts import Cuts, goal_of
 from ensue.plan.ground import residual
 from ensue.plan.heads import Head
 from ensue.plan.known import Closed, Rows
+from ensue.plan.loops import LoopFree, without_loops
 from ensue.plan.narrow import narrowed
 from ensue.plan.report import Report, counted
 from ensue.plan.shapes import ANY, Shape, overlap, shape_of
@@ -72,14 +73,35 @@ def specialise(readers: Iterable[Reader], rules: RuleSet, background: Closed) ->
     >>> [rule.name for rule in found.rules.rules], known.statements(found.background)
     (['rdfs9'], [('<urn:Cat>', '<http://www.w3.org/2000/01/rdf-schema#subClassOf>', '<urn:Animal>')])
     """
+    every = list(readers)
+    loop_free = without_loops(rules, background)
+    found = None if loop_free is None else _without_loops(every, loop_free, background)
+    return found or _specialised_for(every, rules, background)
+
+
+def _without_loops(readers: Sequence[Reader], loop_free: LoopFree, background: Closed) -> Specialised | None:
+    """The same where loops are left out; None: somebody asks for them, or everything is needed anyway."""
+    found = _specialised_for(readers, loop_free.rules, background, loop_free)
+    if found.everything_because is not None:
+        return None
+    said = ", ".join(sorted(loop_free.loops))
+    report = Report("loops", f"that everything is {said} of itself is left out: nobody asks for it")
+    return replace(found, reports=(report, *found.reports))
+
+
+def _specialised_for(
+    readers: Sequence[Reader], rules: RuleSet, background: Closed, loop_free: LoopFree | None = None
+) -> Specialised:
     cuts = Cuts.of(rules, background)
     asked: dict[Need, None] = {}
-    goals: list[Goal] = []
+    goals = list(loop_free.goals) if loop_free else []
     for query, graphs in readers:
         try:
             found = narrowed(query, graphs, cuts)
         except AsksForEverything as reason:
             return Specialised(rules, None, everything_because=f"query {query.name}: {reason}")
+        if loop_free and not loop_free.serves(found.shapes):
+            return Specialised(rules, None, everything_because=f"query {query.name} asks for loops")
         asked |= dict.fromkeys(map(Need, found.shapes))
         goals += found.goals
     needs = backward.close(cuts, asked)
@@ -88,7 +110,7 @@ def specialise(readers: Iterable[Reader], rules: RuleSet, background: Closed) ->
         why = f"any statement can matter: {', and '.join(needs.chain(Need(ANY)))}"
         return Specialised(rules, None, everything_because=why)
     kept = background.rows({*shapes, *needs.grounds})
-    assumed = cuts.assumed_by([*goals, *map(goal_of, needs.cuts)])
+    assumed = cuts.assumed_by([*goals, *map(goal_of, needs.cuts), *needs.goals])
     fates = [_fate(rule, heads, cuts, needs, shapes) for rule, heads in cuts.by_rule()]
     left = tuple(rule for fate in fates for rule in fate.left)
     reports = (
