@@ -127,8 +127,9 @@ class Cuts:
         """
         found = {}
         for at in self.live(head):
-            goal = Goal(shape_of(head.premises[at].pattern, bound), Cut(head, at))
-            if self._schema.is_about(goal.shape) and self._holds(goal):
+            premise = head.premises[at]
+            goal = Goal(shape_of(premise.pattern, bound), Cut(head, at))
+            if not premise.live and self._schema.is_about(goal.shape) and self._holds(goal):
                 found[at] = goal
         return found
 
