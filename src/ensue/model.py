@@ -8,8 +8,9 @@ and numpy can look at the same memory.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 FOREVER = 2**63 - 1
@@ -39,6 +40,17 @@ def _longs() -> array[int]:
 
 Column = Any
 """A sequence of integers: a tuple, an array, or a numpy array (which is none to a type checker)."""
+
+
+def by_column(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:
+    """The columns of rows, also where there are none.
+
+    Not by `zip(*rows)`: that makes an iterator a row, and the garbage collector then looks at them all.
+
+    >>> by_column([(1, 2), (3, 4)], 2), by_column([], 2)
+    ([[1, 3], [2, 4]], [[], []])
+    """
+    return [list(map(itemgetter(number), rows)) for number in range(width)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +132,7 @@ class Facts:
     @classmethod
     def of(cls, rows: Iterable[tuple[int, int, int, int, int]]) -> Facts:
         """Facts from rows of (context, s, p, o, stamp)."""
-        columns = list(zip(*rows, strict=True)) or [(), (), (), (), ()]
-        return cls(*columns)
+        return cls(*by_column(list(rows), 5))
 
     def __len__(self) -> int:
         return len(self.stamp)

@@ -20,7 +20,7 @@ from ensue.files import FilePath
 from ensue.graphs import Graphs
 from ensue.knowledge import InFiles, Knowledge
 from ensue.maintain import check_strategy
-from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER
+from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, by_column
 from ensue.query.admission import Admission
 from ensue.query.algebra import uses_timestamps
 from ensue.query.arrivals import Arrivals
@@ -338,7 +338,7 @@ class Reasoner:
 
     def arrivals(self, statements: Sequence[Timed]) -> Arrivals:
         """Statements in canonical text as columns of integers, for `step`."""
-        times, *terms, names = zip(*statements, strict=True) if statements else [()] * 5
+        times, *terms, names = by_column(statements, 5)
         s, p, o = map(self.dictionary.encode_all, terms)
         graphs = [DEFAULT_GRAPH] * len(times)
         if any(names):

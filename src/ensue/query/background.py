@@ -15,7 +15,7 @@ from ensue.files import Statement
 from ensue.knowledge import Knowledge
 from ensue.maintain import make
 from ensue.maintain.contract import Maintainer
-from ensue.model import BACKGROUND, Copies
+from ensue.model import BACKGROUND, Copies, by_column
 from ensue.plan.known import Closed
 from ensue.plan.lookout import Lookout, Numbers, list_for_rules
 from ensue.plan.specialise import Reader, Specialised, specialise
@@ -178,7 +178,7 @@ class Background:
         # Pinned: what is read once must keep its integers, for maintainers are made of it at any time.
         pin_terms, copies, some = self._dictionary.pin_terms, Copies(), iter(statements)
         while batch := list(islice(some, _AT_ONCE)):
-            s, p, o, names = zip(*batch, strict=True)
+            s, p, o, names = by_column(batch, 4)
             lasting = Copies.lasting(*(array("i", pin_terms(column)) for column in (s, p, o)))
             for row, name in enumerate(names):
                 if name is not None:

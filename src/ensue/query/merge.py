@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ensue.dictionary import Dictionary
-from ensue.model import FOREVER
+from ensue.model import FOREVER, by_column
 from ensue.query.answers import Answers, Row
 from ensue.query.compiled.compile import compile_query
 from ensue.query.compiled.expressions import Values
@@ -65,7 +65,7 @@ class Merge:
         return _result(parts, given)
 
     def _answers(self, rows: Sequence[Row], stamps: Sequence[int] | None) -> Answers:
-        columns = list(zip(*rows, strict=True)) if rows else [()] * len(self._halves.variables)
+        columns = by_column(rows, len(self._halves.variables))
         numbers = {
             name: np.array(
                 [0 if term is None else self._dictionary.encode(term) for term in column], np.int32

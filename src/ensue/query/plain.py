@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ensue.model import by_column
 from ensue.query.arrivals import Arrival
 from ensue.query.dataset import Columns
 
@@ -33,8 +34,8 @@ def facts_of(plain: Sequence[Any], encode: Encode) -> Columns:
 
 def plain_rows(rows: Sequence[Arrival], decode: Decode) -> list[Any]:
     """Columns of times, subjects, predicates, objects and graph names (None: the default graph)."""
-    times, *terms = zip(*rows, strict=True) if rows else [()] * 5
-    return [list(times), *map(decode, terms)]
+    times, *terms = by_column(rows, 5)
+    return [times, *map(decode, terms)]
 
 
 def rows_of(plain: Sequence[Any], encode: Encode) -> list[Arrival]:

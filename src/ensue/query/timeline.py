@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ensue.errors import UsageError
-from ensue.model import DEFAULT_GRAPH, NEVER
+from ensue.model import DEFAULT_GRAPH, NEVER, by_column
 from ensue.query.admission import Admission
 from ensue.query.arrivals import Arrivals
 from ensue.query.describe import describe
@@ -329,7 +329,7 @@ class Timeline:
         if not count:
             return
         # A triple has no part without a value: the answers of CONSTRUCT are made so.
-        columns = ([term or "" for term in column] for column in zip(*result.answers.rows, strict=True))
+        columns = ([term or "" for term in column] for column in by_column(result.answers.rows, 3))
         s, p, o = map(self._encode, columns)
         arrivals = Arrivals.of([time] * count, s, p, o, [DEFAULT_GRAPH] * count)
         if self._made is not None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 from ensue.files import TermText, scope_of
 from ensue.maintain.kernel.lines import scan
 from ensue.maintain.kernel.sieve import EVERYTHING, Sieve
+from ensue.model import by_column
 from ensue.spark.blocks import NO_GRAPH, Block
 from ensue.streamfile import Fault, Timed, read_block, read_line, text_of
 from ensue.windows.runs import Runs
@@ -209,14 +209,10 @@ def _closer_look(given: Given, rows: _Rows) -> tuple[Part, pa.RecordBatch]:
         for file, offset, raw, it in zip(files, offsets, raws, found, strict=True)
         if isinstance(it, Fault)
     ]
-    kept, *columns = _columns(good, 1 + len(STATEMENTS))
+    kept, *columns = by_column(good, 1 + len(STATEMENTS))
     statements = pa.record_batch(columns, schema=STATEMENTS)
-    letters = pa.record_batch(_columns(dead, len(DEAD)), schema=DEAD)
+    letters = pa.record_batch(by_column(dead, len(DEAD)), schema=DEAD)
     return Part(np.array(kept, np.int64), Block.of(statements)), letters
-
-
-def _columns(rows: list[tuple[Any, ...]], width: int) -> list[tuple[Any, ...]]:
-    return list(zip(*rows, strict=True)) or [()] * width
 
 
 def _read_by_file(files: list[str], raws: list[bytes | None], scoped: bool) -> Iterator[Timed | Fault | None]:

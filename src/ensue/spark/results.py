@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ensue.errors import EnsueError
 from ensue.job import QueryText
+from ensue.model import by_column
 from ensue.query.answers import Answers
 from ensue.query.merge import Merge, MergePartitions
 from ensue.query.output import Result
@@ -30,8 +31,7 @@ def pack(result: Result) -> bytes:
     answers = result.answers
     rows = [*answers.rows, *(answers.before or ())]
     width = len(rows[0]) if rows else len(answers.variables)
-    columns = list(zip(*rows, strict=True)) if rows else [()] * width
-    arrays = [pa.array(column, pa.string()) for column in columns]
+    arrays = [pa.array(column, pa.string()) for column in by_column(rows, width)]
     until = []
     if result.until is not None:  # Nobody asks that of the rows before.
         until = [pa.array([*result.until, *[None] * len(answers.before or ())], pa.int64())]
