@@ -58,7 +58,7 @@ from ensue.maintain.kernel.layout import (
 from ensue.maintain.kernel.needed import Needed, needed
 from ensue.maintain.kernel.network import Network
 from ensue.maintain.kernel.plans import PlanSet, make_plans
-from ensue.maintain.kernel.view import address_of, book_of
+from ensue.maintain.kernel.view import address_of, book_of, correct
 from ensue.maintain.program import CompiledRule, Program
 from ensue.model import BACKGROUND, FOREVER, Change, Fact, Facts
 
@@ -70,6 +70,10 @@ _NOTHING = Columns.of([]).to_read()
 
 class Kernel:
     """A closed store of timed facts over one program."""
+
+    _arrays: Store
+    _pages: Array
+    _book: int
 
     def __init__(
         self,
@@ -103,13 +107,15 @@ class Kernel:
         self._tables = planned.tables
         self._plan_book = book_of(planned.tables)
         self._plans = address_of(self._plan_book)
-        self._store = new_store(
-            planned.masks,
-            planned.variables,
-            planned.steps,
-            len(planned.tables.alphas),
-            keep_all=keep_all,
-            panes=panes,
+        self._open(
+            new_store(
+                planned.masks,
+                planned.variables,
+                planned.steps,
+                len(planned.tables.alphas),
+                keep_all=keep_all,
+                panes=panes,
+            )
         )
         for mask in (*([WHOLE] if keep_all else []), *masks):
             self._store, _ = hang_from_now(self._store, 1 + planned.masks.index(mask), -1)
@@ -129,7 +135,7 @@ class Kernel:
         """Another kernel with the same facts, which goes its own way from now on."""
         made = copy(self)
         kinds, arrays = self._store.kinds, (array.copy() for array in self._store)
-        made._store = Store(*arrays)._replace(kinds=kinds)  # These are the dictionary's.
+        made._open(Store(*arrays)._replace(kinds=kinds))  # These are the dictionary's.
         made._watched, made._active = self._watched.copy(), self._active.copy()
         return made
 
@@ -197,6 +203,11 @@ class Kernel:
 
     @_store.setter
     def _store(self, store: Store) -> None:
+        correct(self._pages, self._arrays, store)
+        self._arrays = store
+
+    def _open(self, store: Store) -> None:
+        """Go on with arrays of one's own, in a book of one's own."""
         self._arrays = store
         self._pages = book_of(store)
         self._book = address_of(self._pages)

@@ -32,15 +32,22 @@ _NO_BYTES = ctypes.c_char * 0
 
 def book_of(arrays: NamedTuple) -> Array:
     """The book for a `Store` or for `Plans`."""
-    entries = [(address_of(array), len(array), array.shape[1] if array.ndim > 1 else 1) for array in arrays]
-    return np.array(entries, np.int64)
+    return np.array([_entry(array) for array in arrays], np.int64)
+
+
+def correct(book: Array, before: NamedTuple, arrays: NamedTuple) -> None:
+    """Let a book that was for the arrays `before` be for others of its kind, most of them the same."""
+    for number, (old, array) in enumerate(zip(before, arrays, strict=True)):
+        if array is not old:
+            book[number] = _entry(array)
+
+
+def _entry(array: Any) -> tuple[int, int, int]:
+    return address_of(array), len(array), array.shape[1] if array.ndim > 1 else 1
 
 
 def address_of(array: Any) -> int:
-    """Where an array begins; of a book it is what a compiled function is given.
-
-    A store gets a new book whenever one of its arrays grows, and this is a quick way to an address.
-    """
+    """Where an array begins, quickly; of a book it is what a compiled function is given."""
     return ctypes.addressof(_NO_BYTES.from_buffer(array))
 
 
