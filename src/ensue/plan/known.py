@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensue.classes import Classes
 from ensue.dictionary import Dictionary
 from ensue.maintain import make
-from ensue.model import BACKGROUND, Copies
+from ensue.model import BACKGROUND, Copies, Facts
 from ensue.plan.heads import Binding
 from ensue.plan.matches import Matches
 from ensue.plan.shapes import Shape, Shapes, shape_of
@@ -28,8 +30,12 @@ class Closed:
     (2, [('<urn:a>', '<urn:q>', '<urn:c>')])
     """
 
-    def __init__(self, dictionary: Dictionary, s: Any, p: Any, o: Any) -> None:
+    def __init__(
+        self, dictionary: Dictionary, s: Any, p: Any, o: Any, classes: Classes | None = None
+    ) -> None:
+        """`classes`: statements are about representatives, and stand for those of all members."""
         self.dictionary = dictionary
+        self.classes = classes or Classes.none()
         self._terms = Texts(dictionary)
         self._columns = tuple(np.asarray(column, np.int32) for column in (s, p, o))
         self.planned: dict[RuleSet, Any] = {}
@@ -49,6 +55,24 @@ class Closed:
     def columns(self) -> tuple[NDArray[np.int32], ...]:
         """Subjects, predicates and objects."""
         return self._columns
+
+    def named(self, term: str) -> str:
+        """The term that stands for one: itself, unless it is in a class with others."""
+        if not len(self.classes) or term not in self.dictionary:
+            return term
+        [number] = self.classes.over(np.array([self.dictionary.encode(term)]))
+        return self.dictionary.decode(int(number))
+
+    def meant(self, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
+        """The shapes of all statements that statements of these shapes stand for."""
+        if not len(self.classes):
+            return tuple(shapes)
+        return tuple(dict.fromkeys(each for shape in shapes for each in product(*map(self._members, shape))))
+
+    def _members(self, term: str | None) -> list[str | None]:
+        if term is None or term not in self.dictionary:
+            return [term]
+        return [*map(self.dictionary.decode, self.classes.members(self.dictionary.encode(term)))]
 
     def rows(self, shapes: Iterable[Shape]) -> Rows:
         """The numbers of the statements that have one of the shapes."""
@@ -108,11 +132,21 @@ def close(rules: RuleSet, statements: Iterable[Statement], dictionary: Dictionar
     True
     """
     dictionary = Dictionary() if dictionary is None else dictionary
-    encode = dictionary.encode
-    maintainer = make("expiration", rules, dictionary)
-    maintainer.load_background(Copies.background((encode(s), encode(p), encode(o)) for s, p, o in statements))
-    facts = maintainer.closure(BACKGROUND)
+    facts = close_plainly(rules, copies_of(statements, dictionary), dictionary)
     return Closed(dictionary, facts.s, facts.p, facts.o)
+
+
+def copies_of(statements: Iterable[Statement], dictionary: Dictionary) -> Copies:
+    """Statements as background."""
+    encode = dictionary.encode
+    return Copies.background((encode(s), encode(p), encode(o)) for s, p, o in statements)
+
+
+def close_plainly(rules: RuleSet, stated: Copies, dictionary: Dictionary) -> Facts:
+    """Background with all that follows from it, in the numbers of a dictionary."""
+    maintainer = make("expiration", rules, dictionary)
+    maintainer.load_background(stated)
+    return maintainer.closure(BACKGROUND)
 
 
 class Known:
