@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from ensue.errors import InputError, Place, UsageError, did_you_mean
 from ensue.knowledge import Knowledge, Sent
+from ensue.plan.representatives import EQUALITIES
 from ensue.query.language import parse_query
 from ensue.query.share import Share
 from ensue.query.tree import ContinuousQuery
@@ -87,6 +88,7 @@ class Settings:
     prune: bool = True
     fixed_schema: bool = False
     check: int | None = None
+    equality: str = EQUALITIES[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,7 @@ class Job:
             prune=settings.prune,
             fixed_schema=settings.fixed_schema,
             check=settings.check,
+            equality=settings.equality,
         )
         for query in self.parsed():
             made.register(query, share=shares.get(query.name))

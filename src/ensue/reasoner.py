@@ -21,6 +21,7 @@ from ensue.graphs import Graphs
 from ensue.knowledge import InFiles, Knowledge
 from ensue.maintain import check_strategy
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER
+from ensue.plan.representatives import EQUALITIES
 from ensue.query.admission import Admission
 from ensue.query.algebra import uses_timestamps
 from ensue.query.arrivals import Arrivals
@@ -92,6 +93,7 @@ class Reasoner:
         prune: bool = True,
         fixed_schema: bool = False,
         check: int | None = None,
+        equality: str = EQUALITIES[0],
     ) -> None:
         """`background` is in files; `graphs` says which file the IRI of a FROM is, `allow` from where else
         FROM may read files. Or `background` says all of that itself.
@@ -103,6 +105,8 @@ class Reasoner:
         derive what the queries need, and no more; the answers are the same. `fixed_schema`: streams
         bring no schema, and one that does is an error; otherwise all is derived from then on. `check`:
         hold every so manieth evaluation of a query against one from scratch; CheckError if they differ.
+        `equality`: terms that the background says are equal, under rules for equality, are kept once, by
+        "representatives"; or "plain": the rules are applied as they are. The answers are the same.
         """
         self.dictionary = self._make_dictionary()
         if strategy != "auto":
@@ -111,7 +115,7 @@ class Reasoner:
         self._evaluator = evaluator
         if isinstance(background, Iterable):
             background = InFiles(tuple(background), Graphs(graphs, allow))
-        self._background = Background(rule_set(rules), self.dictionary, background, self.strategy)
+        self._background = Background(rule_set(rules), self.dictionary, background, strategy, equality)
         self._t0, self._bounds, self._report = t0, bounds, report or Report()
         self._until = until
         self._fixed_schema = fixed_schema

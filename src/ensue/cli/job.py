@@ -10,6 +10,7 @@ from ensue.graphs import Graphs
 from ensue.job import Job, Settings, check_streams, read_query
 from ensue.knowledge import InFiles
 from ensue.maintain import STRATEGIES
+from ensue.plan.representatives import EQUALITIES
 from ensue.query.choose import EVALUATORS
 from ensue.reasoner import Reasoner
 from ensue.rules.load import load_rules
@@ -38,6 +39,7 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     add("--late", choices=["admit", "drop", "error"], default="admit", help="what to do with late ones")
     add("--until", action="store_true", help="say when each answer will leave if nothing more arrives")
     add("--fixed-schema", action="store_true", help="no stream brings schema: stop if one does")
+    add("--equality", choices=EQUALITIES, default=EQUALITIES[0], help="how terms that are equal for ever are kept")
     add("--no-prune", action="store_true", help="derive everything, whether or not a query needs it")
     add("--check", metavar="N", type=int, help="compare every Nth window with one closed from scratch")
     add("-q", "--quiet", action="store_true", help="no progress and counts")
@@ -57,6 +59,7 @@ def job_of(args: argparse.Namespace) -> Job:
         prune=not args.no_prune,
         fixed_schema=args.fixed_schema,
         check=args.check,
+        equality=args.equality,
     )
     graphs = Graphs(pairs(args.graph, "--graph"), args.allow)
     return Job.of(queries, load_rules(*args.rules), InFiles(tuple(args.background), graphs), settings)

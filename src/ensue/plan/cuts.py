@@ -59,6 +59,7 @@ class Cuts:
         return found
 
     def __init__(self, rules: RuleSet, background: Closed) -> None:
+        self.background = background
         self.index = HeadIndex(heads(rules.rules))
         self._rules = rules.rules
         self._schema = Schema.of(background)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from itertools import chain, product
 from typing import Any, overload
 
 import numpy as np
@@ -67,7 +67,8 @@ class Closed:
         """The shapes of all statements that statements of these shapes stand for."""
         if not len(self.classes):
             return tuple(shapes)
-        return tuple(dict.fromkeys(each for shape in shapes for each in product(*map(self._members, shape))))
+        every = (product(self._members(s), self._members(p), self._members(o)) for s, p, o in shapes)
+        return tuple(dict.fromkeys(chain.from_iterable(every)))
 
     def _members(self, term: str | None) -> list[str | None]:
         if term is None or term not in self.dictionary:

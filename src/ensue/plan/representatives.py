@@ -9,17 +9,18 @@ that rules made, and terms that a rule tells apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ensue.classes import Classes, Numbers, components
 from ensue.dictionary import Dictionary
+from ensue.errors import UsageError
 from ensue.maintain.represented import represented
 from ensue.model import Copies, Facts
 from ensue.plan.equality import Equality, equality_of, renamed
-from ensue.plan.known import Closed
+from ensue.plan.known import Closed, Statement, close_plainly, copies_of
 from ensue.plan.report import Report, counted
 from ensue.plan.unfold import Unfolded, has_lists, unfold
 from ensue.rules.tree import RuleSet
@@ -49,7 +50,6 @@ def settle(
 ) -> Settled:
     """Rules over lists unfolded, and representatives found, where rules are to have them.
 
-    >>> from ensue.plan.known import close_plainly
     >>> from ensue.rules.load import parse_rules
     >>> rules = parse_rules('''[a: (?x <urn:same> ?y) -> (?y <urn:same> ?x)]
     ...     [b: (?x <urn:same> ?y), (?y <urn:same> ?z) -> (?x <urn:same> ?z)]
@@ -61,6 +61,8 @@ def settle(
     >>> print(found.report.line, [d.decode(s) for _, s, _, _, _ in found.facts])
     2 terms in 1 class of equals, each kept once ['<urn:a>', '<urn:a>']
     """
+    if equality not in EQUALITIES:
+        raise UsageError(f"unknown equality '{equality}'", hint=f"one of {', '.join(EQUALITIES)}")
     found = equality_of(rules) if equality == EQUALITIES[0] else None
     if found is None or found.why_not is not None:
         report = None if found is None else Report("equality", f"by plain rules: {found.why_not}")
@@ -75,6 +77,20 @@ def settle(
             closing.closed(over)
         if closing.classes.same(before):
             return Settled(unfolded, before, closing.facts, closing.report())
+
+
+def settle_and_close(
+    rules: RuleSet, statements: Iterable[Statement], equality: str = EQUALITIES[0]
+) -> tuple[RuleSet, Closed]:
+    """The rules as plain ones over some statements, and these with all that follows from them."""
+    # One for all rounds: a node that a rule made is another one by the same name elsewhere.
+    dictionary = Dictionary()
+    stated = copies_of(statements, dictionary)
+    found = settle(rules, stated, dictionary, close_plainly, equality)
+    facts = found.facts
+    if facts is None:
+        facts = close_plainly(found.unfolded.rules, stated, dictionary)
+    return found.unfolded.rules, Closed(dictionary, facts.s, facts.p, facts.o, found.classes)
 
 
 class _Closing:

@@ -122,7 +122,9 @@ def _specialised_for(
             tuple(f"{of}: {some:,} of {all_of:,}" for of, some, all_of in background.counted(kept)),
         ),
     )
-    return Specialised(replace(rules, rules=left, axioms=()), kept, shapes, assumed, None, reports)
+    meant = background.meant
+    smaller = replace(rules, rules=left, axioms=())
+    return Specialised(smaller, kept, meant(shapes), meant(assumed), None, reports)
 
 
 @dataclass(frozen=True, slots=True)

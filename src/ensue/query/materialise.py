@@ -68,9 +68,10 @@ class Sparing(Protocol):
 class Parking(Protocol):
     """What a maintainer that can be put away between steps has besides the contract."""
 
-    def settle(self, *, only_answers: bool) -> bytes:
+    def settle(self, *, only_answers: bool) -> bytes | None:
         """Keep no log of copies from now on; the same for those that can `adopt` each other's.
 
+        None: it cannot be put away after all.
         `only_answers`: nothing will be read but the solutions of watched patterns.
         """
 
