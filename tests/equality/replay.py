@@ -14,7 +14,7 @@ from ensue.model import BACKGROUND, Copies, Facts
 from ensue.plan.known import close_plainly
 from ensue.plan.representatives import settle
 
-from .cases import Case, Triple, random_case
+from equality.cases import Case, Triple, random_case
 
 STRATEGIES = ("recompute", "dred", "expiration", "rete", "hybrid")
 

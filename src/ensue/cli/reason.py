@@ -13,13 +13,16 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ensue.classes import Classes
 from ensue.cli.output import Output
 from ensue.dictionary import Dictionary
 from ensue.files import SYNTAXES, load_file
 from ensue.maintain import STRATEGIES, make
-from ensue.model import BACKGROUND, Copies, Facts, Triple
-from ensue.plan.known import Closed
-from ensue.plan.unfold import has_lists, unfold
+from ensue.model import BACKGROUND, FOREVER, Copies, Facts, Triple
+from ensue.plan.equality import equality_of
+from ensue.plan.representatives import EQUALITIES, settle
 from ensue.progress import Progress
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
@@ -44,6 +47,14 @@ def add_reason(subparsers: SubParsers) -> None:
         help="a regime by name or a file of rules; may be given more than once",
     )
     parser.add_argument("--derived-only", action="store_true", help="leave out what the files state")
+    parser.add_argument(
+        "--equality", choices=EQUALITIES, default=EQUALITIES[0], help="how equal terms are kept meanwhile"
+    )
+    parser.add_argument(
+        "--representatives",
+        action="store_true",
+        help="write what holds of one of several equal terms, and who is equal to it",
+    )
     parser.add_argument("--strategy", choices=[*STRATEGIES], default="expiration", help="who computes it")
     parser.add_argument("--format", choices=[*SYNTAXES], help="the files' syntax, if not by extension")
     parser.add_argument("-o", "--output", metavar="OUT.nt", help="where to write (default: standard output)")
@@ -61,7 +72,8 @@ def run(args: argparse.Namespace) -> int:
     with Output(args.output) as output:
         stated = _read(args, dictionary, progress)
         started = time.perf_counter()
-        facts = _close(args.strategy, rules, stated, dictionary, progress)
+        facts, classes = _close(args, rules, stated, dictionary, progress)
+        facts = _said_of_all(facts, classes, args, dictionary)
         seconds = time.perf_counter() - started
         known = set(zip(stated.s, stated.p, stated.o, strict=True))
         progress.say(
@@ -91,27 +103,37 @@ def _read(args: argparse.Namespace, dictionary: Dictionary, progress: Progress) 
 
 
 def _close(
-    strategy: str, rules: RuleSet, stated: Copies, dictionary: Dictionary, progress: Progress
-) -> Facts:
-    def close(plain: RuleSet) -> Facts:
-        maintainer = make(strategy, plain, dictionary)
-        maintainer.load_background(stated)
+    args: argparse.Namespace, rules: RuleSet, stated: Copies, dictionary: Dictionary, progress: Progress
+) -> tuple[Facts, Classes]:
+    """What follows, about representatives, and whom these stand for."""
+
+    def close(plain: RuleSet, given: Copies, names: Dictionary) -> Facts:
+        maintainer = make(args.strategy, plain, names)
+        maintainer.load_background(given)
         return maintainer.closure(BACKGROUND)
 
-    if not has_lists(rules):
-        return close(rules)
-    last = Facts.of([])
+    found = settle(rules, stated, dictionary, close, args.equality)
+    if (unfolded := found.unfolded.report) is not None:
+        for line in (unfolded.line, *unfolded.details):
+            progress.say(line)
+    if found.report is not None:
+        progress.say(found.report.line)
+    facts = close(found.unfolded.rules, stated, dictionary) if found.facts is None else found.facts
+    return facts, found.classes
 
-    def closed(plain: RuleSet) -> Closed:
-        nonlocal last
-        last = close(plain)
-        return Closed(dictionary, last.s, last.p, last.o)
 
-    report = unfold(rules, closed).report
-    assert report is not None
-    for line in (report.line, *report.details):
-        progress.say(line)
-    return last
+def _said_of_all(facts: Facts, classes: Classes, args: argparse.Namespace, dictionary: Dictionary) -> Facts:
+    """What is written: of every member, or of representatives, and then who is whose."""
+    if not args.representatives:
+        return classes.expanded(facts)
+    found = equality_of(load_rules(*args.rules))
+    pairs = classes.pairs()
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    same = np.full(len(pairs), 0 if found is None else dictionary.encode(found.predicate))
+    every = ((facts.s, pairs[:, 0]), (facts.p, same), (facts.o, pairs[:, 1]))
+    columns = (np.concatenate([np.asarray(one, np.int32), other.astype(np.int32)]) for one, other in every)
+    context = np.zeros(len(facts) + len(pairs), np.int32)
+    return Facts(context, *columns, np.full(len(context), FOREVER))
 
 
 def _lines(facts: Facts, hidden: set[Triple], dictionary: Dictionary) -> Iterator[str]:
