@@ -74,9 +74,9 @@ def equality_of(rules: RuleSet) -> Equality | None:
     >>> equality_of(RuleSet("less", rules.rules[1:])) is None
     True
     """
-    predicates = {p for rule in rules.rules for p, kind in _axioms(rule) if kind == "symmetric"}
+    predicates = {p for rule in rules.rules for p, kind in axioms_of(rule) if kind == "symmetric"}
     for predicate in sorted(predicates):
-        kinds = {rule: {kind for p, kind in _axioms(rule) if p == predicate} for rule in rules.rules}
+        kinds = {rule: {kind for p, kind in axioms_of(rule) if p == predicate} for rule in rules.rules}
         if frozenset().union(*kinds.values()) >= _NEEDED:
             axioms = frozenset(rule for rule, found in kinds.items() if len(found) == len(rule.conclusions))
             others = [rule for rule in rules.rules if rule not in axioms]
@@ -84,7 +84,7 @@ def equality_of(rules: RuleSet) -> Equality | None:
     return None
 
 
-def _axioms(rule: Rule) -> Iterator[tuple[str, str]]:
+def axioms_of(rule: Rule) -> Iterator[tuple[str, str]]:
     """The axioms that the conclusions of a rule are: of which predicate, and which."""
     if rule.lists or any(premise.cut for premise in rule.premises):
         return
