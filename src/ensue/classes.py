@@ -40,6 +40,10 @@ class Classes:
     """How many members each representative has; 1 for all others."""
     listed: Numbers
     """The members, class by class."""
+    same: int = -1
+    """The predicate of equalities; -1: they are not written otherwise."""
+    link: int = -1
+    """What is written for it in statements that come (`ensue.plan.spanning`)."""
 
     @classmethod
     def of(
@@ -69,11 +73,20 @@ class Classes:
         """How many classes there are with more than one member."""
         return int(np.count_nonzero(self.size > 1))
 
+    @property
+    def is_trivial(self) -> bool:
+        """Whether everything is written as it is."""
+        return not len(self.listed) and self.link < 0
+
+    def linking(self, same: int, link: int) -> Classes:
+        """The same classes, where equalities that come are written as links."""
+        return replace(self, same=same, link=link)
+
     def pairs(self) -> Numbers:
         """Each member with its representative."""
         return np.stack([self.listed, self.representative[self.listed]], axis=1).astype(np.int64)
 
-    def same(self, other: Classes) -> bool:
+    def is_like(self, other: Classes) -> bool:
         """Whether the same terms stand for the same."""
         return np.array_equal(self.pairs(), other.pairs())
 
@@ -93,7 +106,8 @@ class Classes:
 
     def shared(self, column: Numbers) -> NDArray[np.bool_]:
         """Which terms, representatives all of them, stand for more than themselves."""
-        return self._sizes(column) > 1
+        found: NDArray[np.bool_] = self._sizes(column) > 1
+        return found
 
     def each(self, column: Numbers) -> tuple[Numbers, Numbers]:
         """The members of the classes of a column's representatives: of which row, and which terms."""
@@ -109,16 +123,20 @@ class Classes:
 
     def over_copies(self, copies: Copies) -> Copies:
         """Copies as statements about representatives."""
-        if not len(self.listed):
+        if self.is_trivial:
             return copies
-        s, p, o = (array("i", self.over(column).tobytes()) for column in _terms(copies))
+        s, p, o = map(self.over, _terms(copies))
+        if self.link >= 0:
+            p = np.where(p == self.same, np.int32(self.link), p)
+        s, p, o = (array("i", column.tobytes()) for column in (s, p, o))
         return replace(copies, s=s, p=p, o=o)
 
     def touched(self, copies: Copies) -> NDArray[np.bool_]:
         """Which copies, over representatives, stand for more than themselves."""
-        s, p, o = (self.shared(column) for column in _terms(copies))
-        found: NDArray[np.bool_] = s | p | o
-        return found
+        s, p, o = _terms(copies)
+        if self.link >= 0:
+            p = np.where(p == self.link, np.int32(self.same), p)
+        return self.shared(s) | self.shared(p) | self.shared(o)
 
     def expanded(self, facts: Facts) -> Facts:
         """All facts that facts about representatives stand for, each with the same stamp.
@@ -127,22 +145,39 @@ class Classes:
         >>> list(some.expanded(Facts.of([(1, 3, 9, 3, 70)])))[1:3]
         [(1, 3, 9, 5, 70), (1, 5, 9, 3, 70)]
         """
-        if not len(self.listed):
+        if self.is_trivial:
             return facts
-        columns = {
-            name: np.asarray(getattr(facts, name), np.int64 if name == "stamp" else np.int32)
-            for name in ("context", "s", "p", "o", "stamp")
-        }
-        return Facts(**self.expanded_columns(columns, ("s", "p", "o")))
+        return Facts(**self.expanded_columns(self._columns(facts), ("s", "p", "o")))
+
+    def without_links(self, facts: Facts) -> Facts:
+        """Facts about representatives without what mentions links, of which nobody knows."""
+        return Facts(**self._seen(self._columns(facts), ("s", "p", "o"))) if self.link >= 0 else facts
 
     def expanded_columns(self, columns: Mapping[str, Numbers], terms: Iterable[str]) -> dict[str, Numbers]:
         """Rows that stand for others, by the members of these columns."""
-        found = dict(columns)
+        found = self._seen(columns, terms := tuple(terms))
         for name in terms:
             rows, values = self.each(found[name])
             if len(rows) > len(found[name]):
                 found = {other: column[rows] for other, column in found.items()} | {name: values}
         return found
+
+    def _seen(self, columns: Mapping[str, Numbers], terms: Iterable[str]) -> dict[str, Numbers]:
+        """The rows without links."""
+        found = dict(columns)
+        if self.link >= 0:
+            for name in terms:
+                seen = found[name] != self.link
+                if not seen.all():
+                    found = {other: column[seen] for other, column in found.items()}
+        return found
+
+    @staticmethod
+    def _columns(facts: Facts) -> dict[str, Numbers]:
+        names = ("context", "s", "p", "o", "stamp")
+        return {
+            name: np.asarray(getattr(facts, name), np.int64 if name == "stamp" else np.int32) for name in names
+        }
 
     def _sizes(self, column: Numbers) -> Numbers:
         if not len(self.listed):

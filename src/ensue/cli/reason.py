@@ -126,6 +126,7 @@ def _said_of_all(facts: Facts, classes: Classes, args: argparse.Namespace, dicti
     """What is written: of every member, or of representatives, and then who is whose."""
     if not args.representatives:
         return classes.expanded(facts)
+    facts = classes.without_links(facts)
     found = equality_of(load_rules(*args.rules))
     pairs = classes.pairs()
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]

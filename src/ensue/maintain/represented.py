@@ -7,6 +7,7 @@ kept as they came: whoever takes a statement back means that one, and not the sa
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any, cast
@@ -98,16 +99,17 @@ class Represented:
     def copies(self) -> Iterable[tuple[int, int, int, int, int, int]]:
         """The copies that have not expired: (context, s, p, o, graph, stamp)."""
         yield from self._log
-        size = self._classes.size
-        for row in self._inner.copies():
-            if all(term >= len(size) or size[term] == 1 for term in row[1:4]):
-                yield row
+        size, same, link = self._classes.size, self._classes.same, self._classes.link
+        for context, s, p, o, graph, stamp in self._inner.copies():
+            as_came = same if p == link else p
+            if all(term >= len(size) or size[term] == 1 for term in (s, as_came, o)):
+                yield context, s, as_came, o, graph, stamp
 
     def used_terms(self) -> Iterable[Iterable[int]]:
         """The columns of integers still in use."""
         batches = [self._ground, *self._log.panes()]
         columns = [column for each in batches for column in (each.s, each.p, each.o, each.graph)]
-        return [*self._inner.used_terms(), *columns, self._classes.listed]
+        return [*self._inner.used_terms(), *columns, self._classes.listed.tolist()]
 
     def snapshot(self) -> Snapshot:
         """The truth (the log of copies and the threshold), in terms, not in integers."""
@@ -172,7 +174,8 @@ class Represented:
             return None
         self._log = NoLog(self._log.threshold)
         inner: bytes = self._inner.settle(only_answers=only_answers)
-        return blake2b(inner + self._classes.pairs().tobytes(), digest_size=16).digest()
+        names = self._classes.pairs().tobytes() + bytes([self._classes.link >= 0])
+        return blake2b(inner + names, digest_size=16).digest()
 
     def park(self, folder: Folder) -> dict[str, Any]:
         """Let everything lie in a folder from now on; what there is to know besides."""
@@ -217,8 +220,6 @@ _STAMPS, _CONTEXTS = " stamps", " contexts"
 
 def _some(copies: Copies, which: Any) -> Copies:
     """Some of the copies: a mask, or row numbers."""
-    from array import array
-
     integers = ("context", "s", "p", "o", "graph")
     columns = {
         name: array("i", np.frombuffer(getattr(copies, name), np.int32)[which].tobytes()) for name in integers

@@ -65,7 +65,7 @@ class Closed:
 
     def meant(self, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
         """The shapes of all statements that statements of these shapes stand for."""
-        if not len(self.classes):
+        if self.classes.is_trivial:
             return tuple(shapes)
         every = (product(self._members(s), self._members(p), self._members(o)) for s, p, o in shapes)
         return tuple(dict.fromkeys(chain.from_iterable(every)))
@@ -73,7 +73,9 @@ class Closed:
     def _members(self, term: str | None) -> list[str | None]:
         if term is None or term not in self.dictionary:
             return [term]
-        return [*map(self.dictionary.decode, self.classes.members(self.dictionary.encode(term)))]
+        number = self.dictionary.encode(term)
+        members = self.classes.members(self.classes.same if number == self.classes.link else number)
+        return [*map(self.dictionary.decode, members)]
 
     def rows(self, shapes: Iterable[Shape]) -> Rows:
         """The numbers of the statements that have one of the shapes."""

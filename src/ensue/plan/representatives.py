@@ -22,6 +22,7 @@ from ensue.model import Copies, Facts
 from ensue.plan.equality import Equality, equality_of, renamed
 from ensue.plan.known import Closed, Statement, close_plainly, copies_of
 from ensue.plan.report import Report, counted
+from ensue.plan.spanning import LINK, can_be_spanned, spanned
 from ensue.plan.unfold import Unfolded, has_lists, unfold
 from ensue.rules.tree import RuleSet
 from ensue.terms import Kind
@@ -46,9 +47,17 @@ class Settled:
 
 
 def settle(
-    rules: RuleSet, stated: Copies, dictionary: Dictionary, close: Close, equality: str = EQUALITIES[0]
+    rules: RuleSet,
+    stated: Copies,
+    dictionary: Dictionary,
+    close: Close,
+    equality: str = EQUALITIES[0],
+    *,
+    links: bool = True,
 ) -> Settled:
     """Rules over lists unfolded, and representatives found, where rules are to have them.
+
+    `links`: equalities of streams go along links, where that can be.
 
     >>> from ensue.rules.load import parse_rules
     >>> rules = parse_rules('''[a: (?x <urn:same> ?y) -> (?y <urn:same> ?x)]
@@ -75,8 +84,9 @@ def settle(
         unfolded = unfold(over, closing.closed)
         if not has_lists(rules):
             closing.closed(over)
-        if closing.classes.same(before):
-            return Settled(unfolded, before, closing.facts, closing.report())
+        if closing.classes.is_like(before):
+            found_now = Settled(unfolded, before, closing.facts, closing.report())
+            return closing.linked(found_now) if links else found_now
 
 
 def settle_and_close(
@@ -86,7 +96,7 @@ def settle_and_close(
     # One for all rounds: a node that a rule made is another one by the same name elsewhere.
     dictionary = Dictionary()
     stated = copies_of(statements, dictionary)
-    found = settle(rules, stated, dictionary, close_plainly, equality)
+    found = settle(rules, stated, dictionary, close_plainly, equality, links=False)
     facts = found.facts
     if facts is None:
         facts = close_plainly(found.unfolded.rules, stated, dictionary)
@@ -130,8 +140,22 @@ class _Closing:
             return Report("equality", "no two terms of the background are equal")
         classes = counted(len(self.classes), "class").replace("classs", "classes")
         largest = int(self.classes.size.max())
-        details = (f"the largest class has {largest:,} members", "equalities that streams bring: by plain rules")
+        details = (f"the largest class has {largest:,} members",)
         return Report("equality", f"{members:,} terms in {classes} of equals, each kept once", details)
+
+    def linked(self, found: Settled) -> Settled:
+        """The same with links for what streams bring."""
+        rules = found.unfolded.rules
+        equality = equality_of(rules)
+        if equality is None or found.facts is None or not can_be_spanned(rules, equality):
+            return found
+        over = spanned(rules, equality)
+        same, link = self._dictionary.pin_terms([equality.predicate, LINK])
+        classes, facts = found.classes.linking(same, link), found.facts
+        if len(self._equal(facts)):  # Those that are in no class are linked in the background already.
+            names = represented(self._dictionary, classes)
+            facts = self._close(over, classes.over_copies(self._stated), names)
+        return replace(found, unfolded=replace(found.unfolded, rules=over), classes=classes, facts=facts)
 
     def _over_classes(self, rules: RuleSet, equality: Equality) -> Facts:
         """Round by round: first without the axioms, then with them if terms are left that need them."""
@@ -173,7 +197,7 @@ class _Closing:
         _, first, group = np.unique(groups[fit], return_index=True, return_inverse=True)
         members = inside[fit]
         classes = Classes.of(np.stack([members, members[first][group]], axis=1), self._first)
-        changed = not classes.same(self.classes)
+        changed = not classes.is_like(self.classes)
         self.classes = classes
         return changed
 

@@ -88,7 +88,7 @@ class Background:
         """A new maintainer over the background and these graphs, as a plan has it."""
         classes = self._settle(graphs).classes
         made = make(strategy, plan.rules, represented(self._dictionary, classes))
-        if len(classes):
+        if not classes.is_trivial:
             made = Represented(made, classes, self._dictionary)
         if plan.background is None:
             made.load_background(self._copies(graphs))
