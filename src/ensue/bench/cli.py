@@ -202,7 +202,7 @@ def _add_equality(names: SubParsers) -> None:
     parser.add_argument("--sizes", type=_numbers, metavar="A,B,...", help="members of a class")
     parser.add_argument("--plain-most", type=_positive, metavar="N", help="the largest for the plain rules")
     parser.add_argument("--stream-sizes", type=_numbers, metavar="A,B,...", help="of classes on the stream")
-    parser.add_argument("--others-most", type=_positive, metavar="N", help="the largest for all but links")
+    parser.add_argument("--joins-most", type=_positive, metavar="N", help="the largest for joins")
     parser.add_argument("--step", type=_positive, metavar="N", help="terms that a step is about")
     parser.add_argument("--steps", type=_positive, metavar="N")
     parser.add_argument("--window", type=_positive, metavar="N", help="steps in a window")
@@ -212,7 +212,7 @@ def _add_equality(names: SubParsers) -> None:
 def _equality(args: argparse.Namespace) -> Experiment:
     from ensue.bench import equality
 
-    names = "terms facts sizes plain_most stream_sizes others_most step steps window seed"
+    names = "terms facts sizes plain_most stream_sizes joins_most step steps window seed"
     return equality.experiment(equality.Options(**_given(args, names)))
 
 

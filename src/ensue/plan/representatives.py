@@ -22,7 +22,8 @@ from ensue.model import Copies, Facts
 from ensue.plan.equality import Equality, equality_of, renamed
 from ensue.plan.known import Closed, Statement, close_plainly, copies_of
 from ensue.plan.report import Report, counted
-from ensue.plan.spanning import LINK, can_be_spanned, spanned
+from ensue.plan.schema import LINK
+from ensue.plan.spanning import can_be_spanned, spanned
 from ensue.plan.unfold import Unfolded, has_lists, unfold
 from ensue.rules.tree import RuleSet
 from ensue.terms import Kind

@@ -17,9 +17,8 @@ from dataclasses import replace
 
 from ensue.plan.equality import Equality, axioms_of, renamed_pattern
 from ensue.plan.ground import filled_rule
+from ensue.plan.schema import LINK
 from ensue.rules.tree import Guard, Mint, Pattern, Premise, Rule, RuleSet, Var
-
-LINK = "<urn:ensue:equality:link>"
 
 
 def spanned(rules: RuleSet, equality: Equality) -> RuleSet:
