@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ensue.errors import InputError, Place, RuleError, UsageError, did_you_mean
 from ensue.rules import bracketed, lexer, safety, shipped
+from ensue.rules.same import unique
 from ensue.rules.shipped import SYNTAXES
 from ensue.rules.tree import Rule, RuleSet
 from ensue.rules.uses import Use, renamed, uses
@@ -40,7 +41,11 @@ def load_rules(
     """
     graphs = tuple(background_graphs)
     loaded = [_load(source, graphs) for source in sources]
-    return safety.check_set(reduce(add, loaded)) if loaded else RuleSet("none", ())
+    if not loaded:
+        return RuleSet("none", ())
+    together = safety.check_set(reduce(add, loaded))
+    # Regimes share rules, under other names.
+    return replace(together, rules=unique(together.rules)) if len(loaded) > 1 else together
 
 
 def regime_names() -> tuple[str, ...]:
@@ -137,11 +142,12 @@ def _shared() -> tuple[Rule, ...]:
 def _load(source: str | os.PathLike[str], graphs: tuple[str, ...]) -> RuleSet:
     if isinstance(source, str) and source in shipped.regimes():
         return _regime(source, graphs)
-    path = Path(source)
-    return parse_rules(_read(path, regime_names()), str(path), None, graphs)
+    return parse_rules(read_rules(source), str(Path(source)), None, graphs)
 
 
-def _read(path: Path, regimes: Iterable[str]) -> str:
+def read_rules(source: str | os.PathLike[str]) -> str:
+    """The text of a file of rules."""
+    path, regimes = Path(source), regime_names()
     try:
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError, ValueError) as problem:

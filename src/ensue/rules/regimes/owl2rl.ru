@@ -172,9 +172,8 @@ WHERE  { ?a a owl:AllDisjointClasses . ?a owl:members ?l . ?l list:pair (?c ?d) 
 # These are about all literals, of which there is no end. Here they are about those that occur.
 # dt-type1 has no premises: see owl2rl-axioms, below.
 
-# rule: dt-type2
 # A literal is in its datatype; dt-not-type sees whether that can be.
-INSERT { ?l a ?d } WHERE { ?s ?p ?l BIND(ensue:datatype(?l) AS ?d) } ;
+# use: literal-in-datatype as dt-type2
 
 # rule: dt-type2-base
 # And in every datatype that this one is derived from: an xsd:int is an xsd:long.
@@ -199,9 +198,7 @@ INSERT { ?s ?p ?c } WHERE { ?s ?p ?l BIND(ensue:simplerSpelling(?l) AS ?c) } ;
 INSERT { ?x violation:dt-diff ?y }
 WHERE  { ?x owl:sameAs ?y FILTER(isLiteral(?x) && isLiteral(?y) && ensue:differentValues(?x, ?y)) } ;
 
-# rule: dt-not-type
-INSERT { ?l violation:dt-not-type ?d }
-WHERE  { ?l a ?d FILTER(isLiteral(?l) && ensue:notInValueSpace(?l, ?d)) } ;
+# use: literal-outside-datatype as dt-not-type
 
 # --- Table 9: schema -------------------------------------------------------------------------------------
 
