@@ -38,6 +38,7 @@ from ensue.query.timeline import Timeline
 from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
+from ensue.rules.violations import without_conditions
 from ensue.streamfile import Timed
 from ensue.windows.frontier import Clock, Disorder
 from ensue.windows.report import Report
@@ -111,7 +112,9 @@ class Reasoner:
         self._evaluator = evaluator
         if isinstance(background, Iterable):
             background = InFiles(tuple(background), Graphs(graphs, allow))
-        self._background = Background(rule_set(rules), self.dictionary, background, self.strategy)
+        # Where nobody asks what is wrong, conditions are no rules.
+        closing = without_conditions(rule_set(rules))
+        self._background = Background(closing, self.dictionary, background, self.strategy)
         self._t0, self._bounds, self._report = t0, bounds, report or Report()
         self._until = until
         self._fixed_schema = fixed_schema
