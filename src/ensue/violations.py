@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ensue.dictionary import Dictionary
 from ensue.model import FOREVER, Facts
@@ -41,6 +41,26 @@ class Violation:
 
     def __str__(self) -> str:
         return f"{self.condition}: {' '.join(self.terms)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A violation in a window: that it is there, or is new in it or gone from it."""
+
+    violation: Violation
+    window: str | None = None
+    """Which window, in the words of queries; None: the background violates a condition by itself, for ever."""
+    change: Literal["new", "gone"] | None = None
+    open: int | None = None
+    close: int | None = None
+    until: int | Literal["forever"] | None = "forever"
+    """The close of the first window without it if nothing more arrives; None: nobody keeps track."""
+
+    def json(self) -> dict[str, Any]:
+        """As `ensue run --violations` tells it."""
+        about = {"window": self.window, "change": self.change, "open": self.open, "close": self.close}
+        found = self.violation.json() | {name: value for name, value in about.items() if value is not None}
+        return found | ({} if self.until is None else {"until": self.until})
 
 
 def violations_in(facts: Facts, dictionary: Dictionary) -> list[Violation]:
