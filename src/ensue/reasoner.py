@@ -294,7 +294,7 @@ class Reasoner:
         """
         if to is not None:
             self._intake.heartbeat(None, to)
-        return self._answers()
+        return self.told_apart(self._results())
 
     def end(self, stream: str | None = None) -> Iterator[Result]:
         """Nothing will follow on a stream (None: on any). Once all have ended, what they hold fires."""
@@ -302,7 +302,7 @@ class Reasoner:
             self._windows_over(name)
             self._intake.end(name)
             self._timeline.end(name)
-        return self._answers()
+        return self.told_apart(self._results())
 
     def violations(self) -> Iterator[Reported]:
         """What violates conditions in the windows that closed, as far as results were taken; each once.
@@ -333,9 +333,9 @@ class Reasoner:
 
     # -- from stop to stop -------------------------------------------------------------------------
 
-    def _answers(self) -> Iterator[Result]:
+    def told_apart(self, results: Iterable[Result]) -> Iterator[Result]:
         """The results of queries; what watches give is for `violations`."""
-        for result in self._results():
+        for result in results:
             if result.query in self._watches:
                 self._reported.extend(reported(result, self._watches[result.query]))
             else:
