@@ -63,7 +63,11 @@ def check(held, rules, background, window, told, where):
         told["facts"] += 1
         proof = prove(held, triple).proof
         assert proof.stamp == stamp, where
-        replay(proof, rules, lambda leaf: any((leaf.fact, leaf.stamp, s) in stated for s in leaf.source.split(" or ")))
+        replay(
+            proof,
+            rules,
+            lambda leaf: any((leaf.fact, leaf.stamp, s) in stated for s in leaf.source.split(" or ")),
+        )
         if proof.rule is None:
             continue
         told["derived"] += 1

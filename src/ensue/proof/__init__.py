@@ -1,1 +1,1 @@
-"""Why a fact holds, and until when: smallest well-founded proofs, found in a closure and checked by replay."""
+"""Why a fact holds, and until when: smallest well-founded proofs, and their replay."""

@@ -78,8 +78,6 @@ def close_statements(
     dictionary = dictionary or Dictionary()
     known = Background(rules, dictionary, Sent(tuple((*fact, None) for fact in background)), "auto")
     encode = dictionary.encode
-    brought = [
-        Brought(stream, time, (encode(s), encode(p), encode(o))) for stream, time, (s, p, o) in timed
-    ]
+    brought = [Brought(stream, time, (encode(s), encode(p), encode(o))) for stream, time, (s, p, o) in timed]
     over = ground(known, dictionary)
     return hold(known, over, brought).get(CONTEXT) or Held(over, (), {})

@@ -114,7 +114,12 @@ class Held:
     def __iter__(self) -> Iterator[tuple[Triple, int]]:
         """Every fact with its stamp, the background's first."""
         yield from self.ground.index.stamps.items()
-        yield from self._live.stamps.items()
+        yield from self.live
+
+    @property
+    def live(self) -> Iterable[tuple[Triple, int]]:
+        """The facts that the background does not hold."""
+        return self._live.stamps.items()
 
     def find(self, statement: Statement) -> Triple | None:
         """A statement in integers; None if it does not hold."""

@@ -34,7 +34,9 @@ def over_statements(rules: RuleSet, background: Closed) -> RuleSet:
     listing = [rule for rule in rules.rules if rule.lists]
     known = Known(background, [shape_of(anchor.pattern) for rule in listing for anchor in anchors(rule)])
     lists = Lists(background.having(SHAPES))
-    every = [each for rule in rules.rules for each in (instances(rule, known, lists) if rule.lists else [rule])]
+    every = [
+        each for rule in rules.rules for each in (instances(rule, known, lists) if rule.lists else [rule])
+    ]
     return replace(rules, rules=tuple(dict.fromkeys(every)))
 
 

@@ -1,8 +1,8 @@
 """A proof checked without the search that found it: step by step, or by what its leaves alone entail.
 
-`replay` goes from the leaves up. Each step is handed to the rule of that name, as it is in its file, with the
-premises of this step and nothing else; a rule over lists has to read its lists from them. `entailed` closes the
-leaves from scratch under all rules, and so knows nothing of the proof's steps.
+`replay` goes from the leaves up. Each step is handed to the rule of that name, as it is in its file, with
+the premises of this step and nothing else; a rule over lists has to read its lists from them. `entailed`
+closes the leaves from scratch under all rules, and so knows nothing of the proof's steps.
 """
 
 from __future__ import annotations

@@ -187,7 +187,7 @@ class _Search:
 
 
 def _ways(held: Held, goal: Triple, at_least: int) -> Iterator[tuple[str, tuple[Triple, ...]]]:
-    """All ways to conclude a fact from facts that are at least so fresh: rules, and what meets their premises."""
+    """All ways to conclude a fact from others that are at least so fresh: a rule, and what it is met by."""
     for rule, head in held.ground.concluding(goal):
         binding: Binding = [UNBOUND] * rule.variables
         if match(head, goal, binding) and _unmint(held, rule, binding):
