@@ -87,6 +87,7 @@ class Settings:
     prune: bool = True
     fixed_schema: bool = False
     check: int | None = None
+    explain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,7 @@ class Job:
             prune=settings.prune,
             fixed_schema=settings.fixed_schema,
             check=settings.check,
+            explain=settings.explain,
         )
         for query in self.parsed():
             made.register(query, share=shares.get(query.name))

@@ -395,7 +395,8 @@ class Reasoner:
         Of a query by name it is the last evaluation, or the one that closed `at`; of a result, that one.
         """
         if isinstance(answer_of, Result):
-            answer_of, at = answer_of.query, answer_of.close if self._memory is not None else None
+            at = answer_of.close if self._memory is not None else None
+            return self._explainer.answer(self._running(answer_of.query), row, at)
         return self._explainer.answer(self._running(answer_of), row, at)
 
     def explain_left(self, query: str, row: Row) -> Explanation:

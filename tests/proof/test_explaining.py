@@ -98,7 +98,7 @@ def test_without_a_memory_what_is_held_is_explained_and_the_past_is_not():
 def test_what_does_not_hold_has_no_proof_but_neighbours():
     r = trains()
     list(r.advance(to=5000))
-    with pytest.raises(NotHeldError, match="near it: <urn:train> .*<urn:station>"):
+    with pytest.raises(NotHeldError, match=r"near it: <urn:train> .*<urn:station>"):
         r.explain(("<urn:train>", ISIN, "<urn:rome>"))
 
 

@@ -30,7 +30,7 @@ def run_local(args: argparse.Namespace) -> int:
         kind, path = kind_and_path(args.output)
         out = writer(kind, stack.enter_context(Output(path, whole=False)))
         letters = _letters(args, stack, progress)
-        for result in _answers(reasoner, streams, letters, progress):
+        for result in results_of(reasoner, streams, letters, progress):
             out.write(result)
         out.close()
     counted = reasoner.metrics() | {"dead_letters": letters.count}
@@ -46,7 +46,7 @@ def _letters(args: argparse.Namespace, stack: ExitStack, progress: Progress) -> 
     return ShownLetters(progress)
 
 
-def _answers(
+def results_of(
     reasoner: Reasoner, streams: dict[str, str], letters: DeadLetters, progress: Progress
 ) -> Iterator[Result]:
     """Feed the streams side by side, the one that is furthest behind first, and give what comes out."""

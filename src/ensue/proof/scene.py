@@ -109,7 +109,7 @@ class Scenes:
 
     def _make(self, running: RunningQuery, moment: Moment | None) -> Iterator[Scene]:
         fed = {name: self._fed(running, name, moment) for name in (None, *running.scopes.named)}
-        named = {iri: self._from_named(iri) for iri in running.query.named_graphs}
+        named: dict[str | None, Held] = {iri: self._from_named(iri) for iri in running.query.named_graphs}
         graphs = frozenset(running.query.default_graphs)
         empty = Held(self._ground(graphs), (), {})
         window = None if moment is None else _window(running, moment)
@@ -129,7 +129,7 @@ class Scenes:
             return {}
         graphs = part.scope.graphs if isinstance(part, Bound) else part.graphs
         if moment is None and isinstance(part, Bound):
-            brought = self._held_now(part)
+            brought: Iterable[Brought] = self._held_now(part)
         else:
             brought = self._parted(running, graphs, list(self._came(running, name, part, moment)))
         return hold(self._background, self._ground(graphs), brought, graphs)

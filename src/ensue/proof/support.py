@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import chain, product
-from typing import cast
+from typing import Any, cast
 
 from ensue.query.compiled import plan as p
 from ensue.query.dataset import Pattern
@@ -56,7 +56,7 @@ def _without_blanks(node: p.Node) -> p.Node:
         for each in fields(node)
         if isinstance(getattr(node, each.name), p.Node)
     }
-    return cast("p.Node", replace(node, **inner)) if inner else node  # type: ignore[type-var]
+    return replace(node, **cast("dict[str, Any]", inner)) if inner else node
 
 
 def variables(node: p.Node) -> set[str]:
