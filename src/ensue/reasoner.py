@@ -24,6 +24,7 @@ from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER
 from ensue.proof.explainer import Explainer
 from ensue.proof.explanation import Explanation
 from ensue.proof.memory import Memory
+from ensue.proof.responsible import in_window, with_statements
 from ensue.proof.scene import Scenes
 from ensue.query.admission import Admission
 from ensue.query.algebra import uses_timestamps
@@ -45,7 +46,7 @@ from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
 from ensue.query.violations import Watch, reported, watches, watching_of
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
-from ensue.rules.violations import without_conditions
+from ensue.rules.violations import hidden, is_violation, without_conditions
 from ensue.streamfile import Timed
 from ensue.violations import Reported
 from ensue.windows.frontier import Clock, Disorder
@@ -143,7 +144,8 @@ class Reasoner:
             ),
             self._sources,
         )
-        self._memory = Memory() if explain else None
+        # Who can make no plan anew keeps no copies, and could not go on with them elsewhere.
+        self._memory = Memory() if explain or (self._watching and self._can_plan_anew) else None
         self._explainer = Explainer(Scenes(self._sources, self._memory))
         self._timeline = Timeline(self._admission, self.dictionary.encode_all, self._memory)
         self._streams: dict[str, list[WindowSpec]] = {}
@@ -179,7 +181,9 @@ class Reasoner:
             return
         graphs = frozenset(watch.default_graphs)
         if graphs not in {frozenset(each.default_graphs) for each in self._watches.values()}:
-            self._reported.extend(map(Reported, self._background.violations(graphs)))
+            held = self._explainer.scenes.background(graphs)
+            wrong = (with_statements(each, held) for each in self._background.violations(graphs))
+            self._reported.extend(map(Reported, wrong))
         self._watches[watch.name] = watch
         self._register(self._with_options(watch.parse()), None, share)
 
@@ -304,7 +308,7 @@ class Reasoner:
         """
         if to is not None:
             self._intake.heartbeat(None, to)
-        return self.told_apart(self._results())
+        return self.told_apart(self._results(), own=True)
 
     def end(self, stream: str | None = None) -> Iterator[Result]:
         """Nothing will follow on a stream (None: on any). Once all have ended, what they hold fires."""
@@ -312,7 +316,7 @@ class Reasoner:
             self._windows_over(name)
             self._intake.end(name)
             self._timeline.end(name)
-        return self.told_apart(self._results())
+        return self.told_apart(self._results(), own=True)
 
     def violations(self) -> Iterator[Reported]:
         """What violates conditions in the windows that closed, as far as results were taken; each once.
@@ -343,13 +347,18 @@ class Reasoner:
 
     # -- from stop to stop -------------------------------------------------------------------------
 
-    def told_apart(self, results: Iterable[Result]) -> Iterator[Result]:
-        """The results of queries; what watches give is for `violations`."""
+    def told_apart(self, results: Iterable[Result], *, own: bool = False) -> Iterator[Result]:
+        """The results of queries; what watches give is for `violations`. `own`: its own, of just now."""
         for result in results:
-            if result.query in self._watches:
-                self._reported.extend(reported(result, self._watches[result.query]))
-            else:
+            watch = self._watches.get(result.query)
+            if watch is None:
                 yield result
+                continue
+            found = reported(result, watch)
+            if own and self._memory is not None and watch.change != "gone":
+                running = self._running(result.query)
+                found = (in_window(each, self._explainer, running) for each in found)
+            self._reported.extend(found)
 
     def _results(self) -> Iterator[Result]:
         while self._ready:
@@ -453,6 +462,7 @@ class Reasoner:
         ('R', 1000, 15000)
         """
         s, p, o = map(term_text, fact)
+        p = hidden(p) if is_violation(p) else p
         queries = self._timeline.queries if query is None else [self._running(query)]
         return self._explainer.fact((s, p, o), queries, at)
 

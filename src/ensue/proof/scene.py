@@ -103,9 +103,9 @@ class Scenes:
             self._last = (key, list(self._make(running, moment)))
         return self._last[1]
 
-    def background(self) -> Held:
-        """What holds without any stream."""
-        return Held(self._ground(frozenset()), (), {})
+    def background(self, graphs: frozenset[str] = frozenset()) -> Held:
+        """What holds without any stream, over these graphs of FROM."""
+        return Held(self._ground(graphs), (), {})
 
     def _make(self, running: RunningQuery, moment: Moment | None) -> Iterator[Scene]:
         fed = {name: self._fed(running, name, moment) for name in (None, *running.scopes.named)}
