@@ -8,6 +8,7 @@
 
 PREFIX ensue: <urn:ensue:>
 PREFIX list:  <urn:ensue:list:>
+
 # --- Table 4: equality -----------------------------------------------------------------------------------
 
 # rule: eq-ref

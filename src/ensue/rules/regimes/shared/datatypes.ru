@@ -1,6 +1,7 @@
 # Literals and datatypes. A literal is a subject here: inside the closure, never in the output.
 
 PREFIX ensue: <urn:ensue:>
+
 # rule: literal-in-datatype
 # (What says of a literal that it is the same as itself is left out, here and elsewhere: another statement
 # has the literal already.)
