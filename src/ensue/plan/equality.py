@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ensue.plan.heads import filled
+from ensue.rules.builtins import holds
 from ensue.rules.tree import (
     Bind,
     Chain,
@@ -31,18 +32,22 @@ from ensue.rules.tree import (
     RuleSet,
     Var,
 )
+from ensue.terms import VIOLATION
 
 _NEEDED = frozenset({"symmetric", "transitive", "subject", "predicate", "object"})
 
 _ABOUT_KINDS = frozenset({"isIRI", "isBlank"})
-_THE_SAME_FOR_MEMBERS = frozenset(
-    {"isLiteral", "notLiteral", "isPLiteral", "isDLiteral", "same", "notExistSomeValuesFromRestriction"}
+_OF_LITERALS = frozenset(
+    {"isLiteral", "isPLiteral", "isDLiteral", "datatype", "simplerSpelling"}
+    | {"sameValue", "differentValues", "inValueSpace", "notInValueSpace"}
 )
-"""No literal is in a class; and a function of another term is that term, or nothing."""
-_OF_LITERALS = frozenset({"isLiteral", "isPLiteral", "isDLiteral"})
+"""These hold of no first argument that is no literal, and no literal is in a class."""
+_THE_SAME_FOR_MEMBERS = _OF_LITERALS | {
+    *("notLiteral", "equal", "same", "notExistSomeValuesFromRestriction"),
+    *("isDatatype", "baseDatatype", "isMembership"),
+}
+"""Of the last three, what they know of is in no class (`is_known`)."""
 
-_VIOLATION = "<urn:ensue:violation:"
-"""Such facts match no premise, so equals do not replace each other in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,14 @@ def equality_of(rules: RuleSet) -> Equality | None:
             others = [rule for rule in rules.rules if rule not in axioms]
             return _telling_apart(Equality(predicate, axioms), others)
     return None
+
+
+def with_all_axioms(some: RuleSet, rules: RuleSet) -> RuleSet:
+    """Some of the rules, and with one axiom of equality all of them: those that do nothing do no harm."""
+    found = equality_of(rules)
+    if found is None or found.axioms.isdisjoint(some.rules):
+        return some
+    return replace(some, rules=tuple(r for r in rules.rules if r in found.axioms or r in some.rules))
 
 
 def axioms_of(rule: Rule) -> Iterator[tuple[str, str]]:
@@ -141,7 +154,8 @@ def _telling_apart(found: Equality, rules: Iterable[Rule]) -> Equality:
                 why = f"rule {rule.name} asks {condition}, which can be different for equal terms"
                 return replace(found, why_not=why)
         for conclusion in rule.conclusions:
-            if isinstance(conclusion.p, str) and conclusion.p.startswith(_VIOLATION):
+            # Such facts match no premise, so equals do not replace each other in them.
+            if isinstance(conclusion.p, str) and conclusion.p.startswith(f"<{VIOLATION}"):
                 apart.update(node for node in conclusion if isinstance(node, str))
     return replace(found, apart=frozenset(apart), kinds=kinds)
 
@@ -150,10 +164,12 @@ def _is_the_same(condition: Condition, rule: Rule, literals: set[Node], predicat
     """Whether a condition is answered alike by all members of classes, or it makes no difference."""
     if isinstance(condition, Mint):
         return True  # One node for the class instead of one for each member: no query sees either.
-    if condition.name in _THE_SAME_FOR_MEMBERS | _ABOUT_KINDS | {"equal"}:
+    if condition.name in _THE_SAME_FOR_MEMBERS | _ABOUT_KINDS:
         return True
     if {arg for arg in condition.args if isinstance(arg, Var)} <= literals:
         return True
+    if condition.name == "notEqual" and literals.intersection(condition.args):
+        return True  # A literal differs from all members, or from none.
     if isinstance(condition, Bind) or len(variables := condition.variables()) > 2:
         return False
     if condition.name == "notEqual" and len(variables) < 2:
@@ -168,6 +184,11 @@ def _says_nothing_of_one(rule: Rule, variables: set[Var], predicate: str) -> boo
     given = [filled(premise.pattern, same) for premise in rule.premises]
     made = [filled(conclusion, same) for conclusion in rule.conclusions]
     return not rule.lists and all(each in given or (each.p == predicate and each.s == each.o) for each in made)
+
+
+def is_known(term: str) -> bool:
+    """Whether built-ins know a term by its name: a datatype, or one of rdf:_1, rdf:_2 and so on."""
+    return any(holds(name, "", (), (term,)) for name in ("isDatatype", "isMembership"))
 
 
 def renamed(rules: RuleSet, names: Mapping[str, str]) -> RuleSet:

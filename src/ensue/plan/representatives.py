@@ -19,7 +19,7 @@ from ensue.dictionary import Dictionary
 from ensue.errors import UsageError
 from ensue.maintain.represented import represented
 from ensue.model import Copies, Facts
-from ensue.plan.equality import Equality, equality_of, renamed
+from ensue.plan.equality import Equality, equality_of, is_known, renamed
 from ensue.plan.known import Closed, Statement, close_plainly, copies_of
 from ensue.plan.report import Report, counted
 from ensue.plan.schema import LINK
@@ -193,7 +193,8 @@ class _Closing:
         kinds = np.frombuffer(self._dictionary.kinds, np.uint8)[inside]
         minted = np.frombuffer(self._dictionary.depths, np.uint8)[inside] > 0
         apart = np.isin(inside, self._dictionary.pin_terms(sorted(equality.apart)))
-        fit = (kinds <= Kind.BLANK) & ~minted & ~apart
+        known = np.array([is_known(self._dictionary.decode(number)) for number in inside.tolist()], np.bool_)
+        fit = (kinds <= Kind.BLANK) & ~minted & ~apart & ~known
         groups = labels[inside] * 2 + (kinds == Kind.BLANK) * equality.kinds
         _, first, group = np.unique(groups[fit], return_index=True, return_inverse=True)
         members = inside[fit]

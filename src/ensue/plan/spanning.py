@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ensue.plan.equality import Equality, axioms_of, renamed_pattern
-from ensue.plan.ground import filled_rule
+from ensue.plan.heads import filled, value
 from ensue.plan.schema import LINK
 from ensue.rules.tree import Guard, Mint, Pattern, Premise, Rule, RuleSet, Var
 
@@ -56,8 +56,9 @@ def can_be_spanned(rules: RuleSet, equality: Equality) -> bool:
         asked = {node for each in rule.conditions if not isinstance(each, Mint) for node in each.args}
         if asked & predicates and rule not in equality.axioms:
             return False
-        plain = all(isinstance(each, Guard) and not each.text for each in rule.conditions)
-        if not plain and any(isinstance(conclusion.p, Var) for conclusion in rule.conclusions):
+        # A node is known by all that the premises bound.
+        mints = any(isinstance(each, Mint) and each.key is None for each in rule.conditions)
+        if mints and any(isinstance(conclusion.p, Var) for conclusion in rule.conclusions):
             return False
     return True
 
@@ -72,10 +73,8 @@ def _spanned(rule: Rule, equality: Equality) -> Iterator[Rule]:
     for conclusion in rule.conclusions:
         if isinstance(conclusion.p, Var):
             # What it makes may be an equality: then it is a link as well.
-            one = replace(rule, conclusions=(conclusion,))
-            made = filled_rule(one, rule.premises, {conclusion.p: same})
-            if made is not None:
-                yield replace(made, conclusions=tuple(_linked(each, links) for each in made.conclusions))
+            made = _where(replace(rule, conclusions=(conclusion,)), conclusion.p, same)
+            yield replace(made, conclusions=tuple(_linked(each, links) for each in made.conclusions))
 
 
 def _linked(pattern: Pattern, links: dict[str, str]) -> Pattern:
@@ -104,9 +103,22 @@ def _axiom(rule: Rule, kind: str, equality: Equality) -> Iterator[Rule]:
     yield replace(rule, premises=premises)
     if kind == "predicate":
         assert isinstance(conclusion.p, Var)
-        made_link = filled_rule(replace(rule, premises=premises), premises, {conclusion.p: same})
-        if made_link is not None:
-            yield replace(made_link, conclusions=(Pattern(conclusion.s, LINK, conclusion.o),))
+        made_link = _where(replace(rule, premises=premises), conclusion.p, same)
+        yield replace(made_link, conclusions=(Pattern(conclusion.s, LINK, conclusion.o),))
+
+
+def _where(rule: Rule, variable: Var, term: str) -> Rule:
+    """A rule in the case that one of its variables is a term."""
+    binding = {variable: term}
+    premises = (replace(each, pattern=filled(each.pattern, binding)) for each in rule.premises)
+    conclusions = (filled(each, binding) for each in rule.conclusions)
+    conditions = (
+        each if isinstance(each, Mint) else replace(each, args=tuple(value(arg, binding) for arg in each.args))
+        for each in rule.conditions
+    )
+    return replace(
+        rule, premises=tuple(premises), conclusions=tuple(conclusions), conditions=tuple(conditions)
+    )
 
 
 def _is_step(premise: Premise, kind: str, conclusion: Pattern, same: str) -> bool:
