@@ -86,9 +86,7 @@ def run(args: argparse.Namespace) -> int:
     with Output(args.output) as output:
         stated = _read(args, dictionary, progress)
         started = time.perf_counter()
-        selected = select(rules, stated, dictionary)
-        progress.say(selected.line)
-        chosen = with_all_axioms(selected.rules, rules)
+        chosen = _chosen(rules, stated, dictionary, progress)
         facts, classes = _close(args, chosen, stated, dictionary, progress)
         facts = _said_of_all(facts, classes, args, dictionary)
         seconds = time.perf_counter() - started
@@ -122,6 +120,16 @@ def _read(args: argparse.Namespace, dictionary: Dictionary, progress: Progress) 
             progress.clear()
         progress.say(f"read {name}: {len(copies) - before:,} statements")
     return copies
+
+
+def _chosen(rules: RuleSet, stated: Copies, dictionary: Dictionary, progress: Progress) -> RuleSet:
+    """The rules that may fire; all of them where terms are said to be equal, which may put any for any."""
+    found = equality_of(rules)
+    if found is not None and dictionary.encode(found.predicate) in stated.p:
+        return rules
+    selected = select(rules, stated, dictionary)
+    progress.say(selected.line)
+    return with_all_axioms(selected.rules, rules)
 
 
 def _close(
