@@ -1,8 +1,8 @@
 """Classes of equal terms, each with a representative that stands for all of its members.
 
-Terms that the background says are equal are equal for ever, and then whatever holds of one holds of each, as long:
-so a fact is kept once, of representatives, and stands for the facts of all members. To get there is a look-up by
-column (`over`), and to get back is a product of the members of each position (`expanded`).
+Terms that the background says are equal are equal for ever, and then whatever holds of one holds of each,
+as long: so a fact is kept once, of representatives, and stands for the facts of all members. To get there
+is a look-up by column (`over`), and to get back is a product of the members of each position (`expanded`).
 """
 
 from __future__ import annotations
@@ -46,9 +46,7 @@ class Classes:
     """What is written for it in statements that come (`ensue.plan.spanning`)."""
 
     @classmethod
-    def of(
-        cls, pairs: Iterable[tuple[int, int]] | Numbers, first: Callable[[Sequence[int]], int]
-    ) -> Classes:
+    def of(cls, pairs: Iterable[tuple[int, int]] | Numbers, first: Callable[[Sequence[int]], int]) -> Classes:
         """The classes of which these pairs are members; `first` chooses one of them to stand for all."""
         ends = np.asarray(pairs if isinstance(pairs, np.ndarray) else list(pairs), np.int64).reshape(-1, 2)
         ends = ends[ends[:, 0] != ends[:, 1]]
@@ -102,7 +100,9 @@ class Classes:
         if not len(self.listed):
             return column
         known = np.minimum(column, len(self.representative) - 1)
-        return np.where(column < len(self.representative), self.representative[known], column).astype(np.int32)
+        return np.where(column < len(self.representative), self.representative[known], column).astype(
+            np.int32
+        )
 
     def shared(self, column: Numbers) -> NDArray[np.bool_]:
         """Which terms, representatives all of them, stand for more than themselves."""
@@ -128,8 +128,8 @@ class Classes:
         s, p, o = map(self.over, _terms(copies))
         if self.link >= 0:
             p = np.where(p == self.same, np.int32(self.link), p)
-        s, p, o = (array("i", column.tobytes()) for column in (s, p, o))
-        return replace(copies, s=s, p=p, o=o)
+        terms = {name: array("i", column.tobytes()) for name, column in zip("spo", (s, p, o), strict=True)}
+        return replace(copies, **terms)
 
     def touched(self, copies: Copies) -> NDArray[np.bool_]:
         """Which copies, over representatives, stand for more than themselves."""
@@ -176,7 +176,8 @@ class Classes:
     def _columns(facts: Facts) -> dict[str, Numbers]:
         names = ("context", "s", "p", "o", "stamp")
         return {
-            name: np.asarray(getattr(facts, name), np.int64 if name == "stamp" else np.int32) for name in names
+            name: np.asarray(getattr(facts, name), np.int64 if name == "stamp" else np.int32)
+            for name in names
         }
 
     def _sizes(self, column: Numbers) -> Numbers:

@@ -109,7 +109,9 @@ def random_case(seed: int) -> Case:
 def _statement(random: Random, equal: float, schema: float) -> Triple:
     thing = (*THINGS, *BLANKS)
     if random.random() < equal:
-        group = random.choice((THINGS, THINGS, (*thing, *LITERALS), CLASSES, LINKS, (*LINKS, f"<{XSD}integer>"), (*LINKS, SAME)))
+        group = random.choice(
+            (THINGS, THINGS, (*thing, *LITERALS), CLASSES, LINKS, (*LINKS, f"<{XSD}integer>"), (*LINKS, SAME))
+        )
         return random.choice(group), SAME, random.choice(group)
     if random.random() < schema:
         kind = random.choice((DOMAIN, BELOW, SUB, TYPE, TYPE))

@@ -6,6 +6,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 
+from equality.cases import Case, Triple, random_case
+
 from ensue.dictionary import Dictionary
 from ensue.maintain import make
 from ensue.maintain.contract import Maintainer
@@ -13,8 +15,6 @@ from ensue.maintain.represented import Represented, represented
 from ensue.model import BACKGROUND, Copies, Facts
 from ensue.plan.known import close_plainly
 from ensue.plan.representatives import settle
-
-from equality.cases import Case, Triple, random_case
 
 STRATEGIES = ("recompute", "dred", "expiration", "rete", "hybrid")
 
@@ -40,7 +40,9 @@ def replay(case: Case, strategy: str, counts: Counter[str] | None = None) -> str
         told = [_take(each, step, dictionary) for each in (right, given)]
         if told[0][0] != told[1][0]:
             return f"step {number}: {told[1][0]} copies were taken back, not {told[0][0]}"
-        for what, wanted, found in zip(("closure", "inserted", "deleted"), told[0][1:], told[1][1:], strict=True):
+        for what, wanted, found in zip(
+            ("closure", "inserted", "deleted"), told[0][1:], told[1][1:], strict=True
+        ):
             if not given.stamped or what != "closure":
                 wanted, found = dict.fromkeys(wanted), dict.fromkeys(found)
             if wanted != found:
@@ -49,7 +51,7 @@ def replay(case: Case, strategy: str, counts: Counter[str] | None = None) -> str
         if copies[0] != copies[1]:
             return f"step {number}: copies are {copies[1]}, not {copies[0]}"
         counts["facts"] += len(told[0][1])
-        counts["held"] += given.statistics()["facts"] if "facts" in given.statistics() else 0
+        counts["held"] += given.statistics().get("facts", 0)
         if number == 1:
             again: Maintainer = Represented(
                 make(strategy, settled.unfolded.rules, represented(dictionary, settled.classes)),

@@ -1,7 +1,8 @@
 """Equality: terms that are equal for ever kept once, against the plain rules; and equalities on the stream.
 
-Terms are in classes of some size, as chains of owl:sameAs or by a key that they share, and each has statements of its
-own. Under the plain rules each is said of every member, and every member is equal to every other one.
+Terms are in classes of some size, as chains of owl:sameAs or by a key that they share, and each has
+statements of its own. Under the plain rules each is said of every member, and every member is equal to
+every other one.
 """
 
 from __future__ import annotations
@@ -87,7 +88,12 @@ def measure(options: Options) -> Result:
         raise UsageError("terms that are left over", hint="--terms is to be a multiple of each of --sizes")
     rules = parse_rules(RULES, "equality.rules", syntax="bracketed")
     list(_background(options, rules, min(options.sizes), "stated"))  # To warm up.
-    background = [row for how in ("stated", "by key") for size in options.sizes for row in _background(options, rules, size, how)]
+    background = [
+        row
+        for how in ("stated", "by key")
+        for size in options.sizes
+        for row in _background(options, rules, size, how)
+    ]
     over = [row for size in options.sizes for row in _over_background(options, rules, size)]
     live = [row for size in options.stream_sizes for row in _live(options, rules, size)]
     tables = [
@@ -104,8 +110,8 @@ def measure(options: Options) -> Result:
 def equalities(terms: int, size: int, how: str, name: str = "t") -> Iterator[Statement]:
     """What makes classes of so many of so many terms.
 
-    >>> [" ".join(each) for each in equalities(4, 2, "by key")][1:]
-    ['<urn:t0> <urn:key> <urn:key0>', '<urn:t1> <urn:key> <urn:key0>', '<urn:t2> <urn:key> <urn:key1>', '<urn:t3> <urn:key> <urn:key1>']
+    >>> [f"{s} {o}" for s, _, o in equalities(4, 2, "by key")][1:]
+    ['<urn:t0> <urn:key0>', '<urn:t1> <urn:key0>', '<urn:t2> <urn:key1>', '<urn:t3> <urn:key1>']
     """
     if how == "by key":
         yield KEY, TYPE, INVERSE
@@ -119,7 +125,9 @@ def reports(terms: int, facts: int, random: Random, name: str = "t") -> Iterator
     """Statements about each of so many terms."""
     for n in range(terms):
         yield f"<urn:{name}{n}>", TYPE, SENSOR
-        yield from ((f"<urn:{name}{n}>", REPORTS, f"<urn:value{random.randrange(1_000_000)}>") for _ in range(facts))
+        yield from (
+            (f"<urn:{name}{n}>", REPORTS, f"<urn:value{random.randrange(1_000_000)}>") for _ in range(facts)
+        )
 
 
 # -- what is measured ------------------------------------------------------------------------------------

@@ -1,11 +1,11 @@
 """Equality in the joins of rules instead of in their conclusions: for comparison with the plain axioms.
 
-Where terms are equal for a while only, no term can stand for others. But a fact need not be repeated for each equal
-term either, if whoever looks for facts looks for equal terms: `(?x :p ?y), (?y :q ?z)` becomes
-`(?x :p ?y), (?y sameAs ?y2), (?y2 :q ?z)`, and the axioms of replacement go (in the theory of the chase: rules are
-*singularised*). Everything is equal to itself, so what is the same still joins. Stamps come out the same, since the
-join is as old as the equality it goes through. Predicates and terms that rules name are taken to be equal to
-themselves alone.
+Where terms are equal for a while only, no term can stand for others. But a fact need not be repeated for
+each equal term either, if whoever looks for facts looks for equal terms: `(?x :p ?y), (?y :q ?z)` becomes
+`(?x :p ?y), (?y sameAs ?y2), (?y2 :q ?z)`, and the axioms of replacement go (in the theory of the chase:
+rules are *singularised*). Everything is equal to itself, so what is the same still joins. Stamps come out
+the same, since the join is as old as the equality it goes through. Predicates and terms that rules name are
+taken to be equal to themselves alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ def joining_equals(rules: RuleSet) -> RuleSet:
 
     >>> from ensue.bench.equality import RULES
     >>> from ensue.rules.load import parse_rules
-    >>> found = joining_equals(parse_rules(RULES + "[r: (?x <urn:p> ?y), (?y <urn:q> ?z) -> (?x <urn:r> ?z)]"))
+    >>> more = "[r: (?x <urn:p> ?y), (?y <urn:q> ?z) -> (?x <urn:r> ?z)]"
+    >>> found = joining_equals(parse_rules(RULES + more))
     >>> print(str(found.rules[-1]).replace("http://www.w3.org/2002/07/owl#", ""))
     [r: (?x <urn:p> ?y), (?y=1 <urn:q> ?z), (?y <sameAs> ?y=1) -> (?x <urn:r> ?z)]
     """

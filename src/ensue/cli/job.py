@@ -39,7 +39,12 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     add("--late", choices=["admit", "drop", "error"], default="admit", help="what to do with late ones")
     add("--until", action="store_true", help="say when each answer will leave if nothing more arrives")
     add("--fixed-schema", action="store_true", help="no stream brings schema: stop if one does")
-    add("--equality", choices=EQUALITIES, default=EQUALITIES[0], help="how terms that are equal for ever are kept")
+    add(
+        "--equality",
+        choices=EQUALITIES,
+        default=EQUALITIES[0],
+        help="how terms that are equal for ever are kept",
+    )
     add("--no-prune", action="store_true", help="derive everything, whether or not a query needs it")
     add("--check", metavar="N", type=int, help="compare every Nth window with one closed from scratch")
     add(

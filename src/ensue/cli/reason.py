@@ -162,9 +162,9 @@ def _said_of_all(facts: Facts, classes: Classes, args: argparse.Namespace, dicti
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     same = np.full(len(pairs), 0 if found is None else dictionary.encode(found.predicate))
     every = ((facts.s, pairs[:, 0]), (facts.p, same), (facts.o, pairs[:, 1]))
-    columns = (np.concatenate([np.asarray(one, np.int32), other.astype(np.int32)]) for one, other in every)
-    context = np.zeros(len(facts) + len(pairs), np.int32)
-    return Facts(context, *columns, np.full(len(context), FOREVER))
+    s, p, o = (np.concatenate([np.asarray(one, np.int32), other.astype(np.int32)]) for one, other in every)
+    context = np.zeros(len(s), np.int32)
+    return Facts(context, s, p, o, np.full(len(s), FOREVER))
 
 
 def _lines(facts: Facts, hidden: set[Triple], dictionary: Dictionary) -> Iterator[str]:

@@ -1,8 +1,8 @@
-"""A maintainer over representatives: what comes is about them, and what is read is about all whom they stand for.
+"""A maintainer over representatives: what comes is about them, what is read about all they stand for.
 
-Another maintainer does the work. It holds a fact once for all the facts that it stands for, and these have its
-stamp, since terms are in a class together only if they are equal for ever. Copies that stand for others too are
-kept as they came: whoever takes a statement back means that one, and not the same of an equal term.
+Another maintainer does the work. It holds a fact once for all the facts that it stands for, and these have
+its stamp, since terms are in a class together only if they are equal for ever. Copies that stand for others
+too are kept as they came: whoever takes a statement back means that one, and not the same of an equal term.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Represented:
         return gone
 
     def _take_back(self, one: Copies, over: Copies, *, every: bool) -> int:
-        """Take one statement back: of all copies of which the same is held, those that are left come again."""
+        """Take one statement back: the copies of which the same is held come again, without it."""
         [(context, s, p, o, graph, _)] = one
         gone = 0
         while self._log.take_newest((context, s, p, o), graph) != NEVER:

@@ -1,11 +1,12 @@
-"""Which rule sets make equals replace each other everywhere, and what of them tells equals apart all the same.
+"""Which rules make equals replace each other everywhere, and which tell equals apart all the same.
 
-A rule set has the axioms of equality for a predicate E if it says of all terms that E is symmetric and transitive,
-and that a term may be put for an equal one as subject, as predicate and as object (OWL 2 RL's eq-sym, eq-trans,
-eq-rep-s, eq-rep-p and eq-rep-o; whatever they are called). Then nothing that follows tells equals apart, but for
-what rules ask of terms themselves: conditions see a literal, or two terms that differ. Where such a condition
-could be answered differently by members of a class, the term it is about is kept out of classes; where that cannot
-be told from the rules, there are no classes at all, and `why_not` says which rule is to blame.
+A rule set has the axioms of equality for a predicate E if it says of all terms that E is symmetric and
+transitive, and that a term may be put for an equal one as subject, as predicate and as object (OWL 2 RL's
+eq-sym, eq-trans, eq-rep-s, eq-rep-p and eq-rep-o; whatever they are called). Then nothing that follows
+tells equals apart, but for what rules ask of terms themselves: conditions see a literal, or two terms that
+differ. Where such a condition could be answered differently by members of a class, the term it is about is
+kept out of classes; where that cannot be told from the rules, there are no classes at all, and `why_not`
+says which rule is to blame.
 """
 
 from __future__ import annotations
@@ -49,7 +50,6 @@ _THE_SAME_FOR_MEMBERS = _OF_LITERALS | {
 """Of the last three, what they know of is in no class (`is_known`)."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class Equality:
     """What rules say of equality."""
@@ -71,8 +71,10 @@ def equality_of(rules: RuleSet) -> Equality | None:
     >>> from ensue.rules.load import parse_rules
     >>> rules = parse_rules('''[a: (?x <urn:same> ?y) -> (?y <urn:same> ?x)]
     ...     [b: (?x <urn:same> ?y), (?y <urn:same> ?z) -> (?x <urn:same> ?z)]
-    ...     [c: (?s ?p ?o), (?s <urn:same> ?t) -> (?t ?p ?o)] [d: (?s ?p ?o), (?o <urn:same> ?t) -> (?s ?p ?t)]
-    ...     [e: (?s ?p ?o), (?p <urn:same> ?t) -> (?s ?t ?o)] [f: (?x <urn:p> ?y), isIRI(?y) -> (?y <urn:q> ?x)]''')
+    ...     [c: (?s ?p ?o), (?s <urn:same> ?t) -> (?t ?p ?o)]
+    ...     [d: (?s ?p ?o), (?o <urn:same> ?t) -> (?s ?p ?t)]
+    ...     [e: (?s ?p ?o), (?p <urn:same> ?t) -> (?s ?t ?o)]
+    ...     [f: (?x <urn:p> ?y), isIRI(?y) -> (?y <urn:q> ?x)]''')
     >>> found = equality_of(rules)
     >>> found.predicate, sorted(rule.name for rule in found.axioms), found.kinds
     ('<urn:same>', ['a', 'b', 'c', 'd', 'e'], True)
@@ -183,7 +185,9 @@ def _says_nothing_of_one(rule: Rule, variables: set[Var], predicate: str) -> boo
     same: Mapping[Var, Node] = {one: other}
     given = [filled(premise.pattern, same) for premise in rule.premises]
     made = [filled(conclusion, same) for conclusion in rule.conclusions]
-    return not rule.lists and all(each in given or (each.p == predicate and each.s == each.o) for each in made)
+    return not rule.lists and all(
+        each in given or (each.p == predicate and each.s == each.o) for each in made
+    )
 
 
 def is_known(term: str) -> bool:

@@ -1,10 +1,10 @@
 """The background closed over representatives: its classes of equal terms are found as it is closed.
 
-Under the axioms of equality a class of n terms with m statements each has n times n·m facts, and more where both
-ends of a statement are in classes. Here the axioms are left out at first: the other rules are applied to
-statements about representatives, the equalities among what follows make classes larger, and that goes on until
-there are no new ones. The axioms are then needed only for what is in no class with its equals: literals, nodes
-that rules made, and terms that a rule tells apart.
+Under the axioms of equality a class of n terms with m statements each has n times n·m facts, and more where
+both ends of a statement are in classes. Here the axioms are left out at first: the other rules are applied
+to statements about representatives, the equalities among what follows make classes larger, and that goes on
+until there are no new ones. The axioms are then needed only for what is in no class with its equals:
+literals, nodes that rules made, and terms that a rule tells apart.
 """
 
 from __future__ import annotations
@@ -63,8 +63,10 @@ def settle(
     >>> from ensue.rules.load import parse_rules
     >>> rules = parse_rules('''[a: (?x <urn:same> ?y) -> (?y <urn:same> ?x)]
     ...     [b: (?x <urn:same> ?y), (?y <urn:same> ?z) -> (?x <urn:same> ?z)]
-    ...     [c: (?s ?p ?o), (?s <urn:same> ?t) -> (?t ?p ?o)] [d: (?s ?p ?o), (?o <urn:same> ?t) -> (?s ?p ?t)]
-    ...     [e: (?s ?p ?o), (?p <urn:same> ?t) -> (?s ?t ?o)] [key: (?x <urn:id> ?k), (?y <urn:id> ?k) -> (?x <urn:same> ?y)]''')
+    ...     [c: (?s ?p ?o), (?s <urn:same> ?t) -> (?t ?p ?o)]
+    ...     [d: (?s ?p ?o), (?o <urn:same> ?t) -> (?s ?p ?t)]
+    ...     [e: (?s ?p ?o), (?p <urn:same> ?t) -> (?s ?t ?o)]
+    ...     [key: (?x <urn:id> ?k), (?y <urn:id> ?k) -> (?x <urn:same> ?y)]''')
     >>> d = Dictionary()
     >>> a, b, key, one = map(d.encode, ("<urn:a>", "<urn:b>", "<urn:id>", "<urn:1>"))
     >>> found = settle(rules, Copies.background([(a, key, one), (b, key, one)]), d, close_plainly)
@@ -215,5 +217,7 @@ class _Closing:
 
 def _terms_of(rules: RuleSet) -> frozenset[str]:
     """The terms that rules name in their patterns."""
-    every = [p for rule in rules.rules for p in (*(each.pattern for each in rule.premises), *rule.conclusions)]
+    every = [
+        p for rule in rules.rules for p in (*(each.pattern for each in rule.premises), *rule.conclusions)
+    ]
     return frozenset(node for pattern in (*every, *rules.axioms) for node in pattern if isinstance(node, str))

@@ -13,7 +13,7 @@ SUB_CLASS = f"<{RDFS}subClassOf>"
 SUB_PROPERTY = f"<{RDFS}subPropertyOf>"
 SAME = f"<{OWL}sameAs>"
 LINK = "<urn:ensue:equality:link>"
-"""What is written for an equality that a stream states, or a rule makes of other things (`plan/spanning.py`)."""
+"""What is written for an equality that is stated, or made by a rule that is no axiom (`spanning.py`)."""
 
 
 def _names(vocabulary: str, words: str) -> frozenset[str]:

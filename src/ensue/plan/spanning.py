@@ -1,13 +1,14 @@
 """The axioms of equality along the equalities that somebody states, not along all that follow from them.
 
-Equalities of a stream have stamps of their own, so no term stands for another one, and what is said of one of n
-equal terms is said of all of them. But to get there, it is enough to go from a term to those it is *linked* to: by
-a statement, or by a rule that is no axiom. What a term gets from a distant equal it gets from neighbour to neighbour,
-with the same stamp, since a way is as old as its oldest step. So instead of n times n pairs at every turn there are
-as many as links; and that all pairs are equal is derived only if somebody asks for it.
+Equalities of a stream have stamps of their own, so no term stands for another one, and what is said of one
+of n equal terms is said of all of them. But to get there, it is enough to go from a term to those it is
+*linked* to: by a statement, or by a rule that is no axiom. What a term gets from a distant equal it gets
+from neighbour to neighbour, with the same stamp, since a way is as old as its oldest step. So instead of n
+times n pairs at every turn there are as many as links; and that all pairs are equal is derived only if
+somebody asks for it.
 
-Links have a predicate of their own, LINK. No statement has it: who takes statements in writes it for E, and who
-reads leaves out whatever mentions it (`ensue.maintain.represented`).
+Links have a predicate of their own, LINK. No statement has it: who takes statements in writes it for E, and
+who reads leaves out whatever mentions it (`ensue.maintain.represented`).
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ def spanned(rules: RuleSet, equality: Equality) -> RuleSet:
     >>> from ensue.rules.load import parse_rules
     >>> rules = parse_rules('''[a: (?x <urn:same> ?y) -> (?y <urn:same> ?x)]
     ...     [b: (?x <urn:same> ?y), (?y <urn:same> ?z) -> (?x <urn:same> ?z)]
-    ...     [c: (?s ?p ?o), (?s <urn:same> ?t) -> (?t ?p ?o)] [d: (?s ?p ?o), (?o <urn:same> ?t) -> (?s ?p ?t)]
+    ...     [c: (?s ?p ?o), (?s <urn:same> ?t) -> (?t ?p ?o)]
+    ...     [d: (?s ?p ?o), (?o <urn:same> ?t) -> (?s ?p ?t)]
     ...     [e: (?s ?p ?o), (?p <urn:same> ?t) -> (?s ?t ?o)] [f: (?x <urn:id> ?y) -> (?x <urn:same> ?y)]''')
     >>> for rule in spanned(rules, equality_of(rules)).rules:
     ...     print(str(rule).replace("urn:ensue:equality:", ""))
@@ -113,7 +115,9 @@ def _where(rule: Rule, variable: Var, term: str) -> Rule:
     premises = (replace(each, pattern=filled(each.pattern, binding)) for each in rule.premises)
     conclusions = (filled(each, binding) for each in rule.conclusions)
     conditions = (
-        each if isinstance(each, Mint) else replace(each, args=tuple(value(arg, binding) for arg in each.args))
+        each
+        if isinstance(each, Mint)
+        else replace(each, args=tuple(value(arg, binding) for arg in each.args))
         for each in rule.conditions
     )
     return replace(

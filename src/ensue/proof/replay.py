@@ -16,7 +16,8 @@ from ensue.maintain.program import UNBOUND, compile_rules, conclude, match
 from ensue.model import BACKGROUND, FOREVER, NEVER, Copies, Triple
 from ensue.plan.known import Closed, Known
 from ensue.plan.rdflists import SHAPES, Lists
-from ensue.plan.unfold import has_lists, unfold_and_close
+from ensue.plan.representatives import settle_and_close
+from ensue.plan.unfold import has_lists
 from ensue.proof.lists import instances
 from ensue.proof.proof import Proof, Statement, leaves, steps
 from ensue.rules.tree import Rule, RuleSet
@@ -124,7 +125,7 @@ def entailed(proof: Proof, rules: RuleSet) -> int | None:
     """
     stated = [(leaf.fact, leaf.stamp) for leaf in leaves(proof)]
     lasting = [fact for fact, stamp in stated if stamp == FOREVER]
-    plain = unfold_and_close(rules, lasting)[0] if has_lists(rules) else rules
+    plain = settle_and_close(rules, lasting, "plain")[0] if has_lists(rules) else rules
     dictionary = Dictionary()
     program, copies = compile_rules(plain, dictionary), Copies()
     for fact, stamp in stated:

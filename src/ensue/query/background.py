@@ -194,7 +194,8 @@ class Background:
             stated = self._copies(graphs)
             found = settle(self.rules, stated, self._dictionary, close, self._equality)
             # The last one is for good, unless it was to find out who is equal to whom.
-            self._closers |= {graphs: closer for rules, closer in last if rules == found.unfolded.rules}
+            if last and last[0][0] == found.unfolded.rules:
+                self._closers[graphs] = last[0][1]
             self._settled[graphs] = found
         return self._settled[graphs]
 
