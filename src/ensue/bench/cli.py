@@ -36,6 +36,7 @@ def add_bench(subparsers: SubParsers) -> None:
     _add_qsmat(names)
     _add_auto(names)
     _add_epsilon(names)
+    _add_equality(names)
 
 
 def _add_isin(kinds: SubParsers) -> None:
@@ -192,6 +193,27 @@ def _add_sharing(names: SubParsers) -> None:
     )
     parser.add_argument("--check-steps", type=_positive, metavar="N", help="steps beside separate engines")
     _add_common(parser, _sharing)
+
+
+def _add_equality(names: SubParsers) -> None:
+    parser = names.add_parser("equality", help="classes of equal terms, kept once and by plain rules")
+    parser.add_argument("--terms", type=_positive, metavar="N", help="in classes of each size in turn")
+    parser.add_argument("--facts", type=_positive, metavar="N", help="statements about each term")
+    parser.add_argument("--sizes", type=_numbers, metavar="A,B,...", help="members of a class")
+    parser.add_argument("--plain-most", type=_positive, metavar="N", help="the largest for the plain rules")
+    parser.add_argument("--stream-sizes", type=_numbers, metavar="A,B,...", help="of classes on the stream")
+    parser.add_argument("--joins-most", type=_positive, metavar="N", help="the largest for joins")
+    parser.add_argument("--step", type=_positive, metavar="N", help="terms that a step is about")
+    parser.add_argument("--steps", type=_positive, metavar="N")
+    parser.add_argument("--window", type=_positive, metavar="N", help="steps in a window")
+    _add_common(parser, _equality)
+
+
+def _equality(args: argparse.Namespace) -> Experiment:
+    from ensue.bench import equality
+
+    names = "terms facts sizes plain_most stream_sizes joins_most step steps window seed"
+    return equality.experiment(equality.Options(**_given(args, names)))
 
 
 def _add_pipeline(names: SubParsers) -> None:
@@ -391,6 +413,10 @@ def _whole_numbers(text: str) -> tuple[int, ...]:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(_positive, _names(text)))
 
 
 def _address(text: str) -> tuple[str, int]:

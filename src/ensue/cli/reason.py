@@ -2,31 +2,43 @@
 
 All files together are background knowledge, whatever graphs they name. The output is in order of its
 text, so that two runs can be compared, and it is RDF: what a regime concludes about literals (they
-may be subjects inside the closure) is counted and left out.
+may be subjects inside the closure) is counted and left out. So are violations: `--check` tells them.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ensue.classes import Classes
 from ensue.cli.output import Output
 from ensue.dictionary import Dictionary
 from ensue.files import SYNTAXES, load_file
 from ensue.maintain import STRATEGIES, make
-from ensue.model import BACKGROUND, Copies, Facts, Triple
-from ensue.plan.known import Closed
-from ensue.plan.unfold import has_lists, unfold
+from ensue.model import BACKGROUND, FOREVER, Copies, Facts, Triple
+from ensue.plan.equality import equality_of, with_all_axioms
+from ensue.plan.representatives import EQUALITIES, settle
+from ensue.plan.selective import select
 from ensue.progress import Progress
+from ensue.proof.held import Ground, Held
+from ensue.proof.proof import BACKGROUND as BY_FILES
+from ensue.proof.responsible import with_statements
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
 from ensue.terms import Kind
+from ensue.violations import Violation, violations_in
 
 if TYPE_CHECKING:
     from ensue.cli.main import SubParsers
+
+INCONSISTENT = 3
+"""The exit code of `--check` where some condition is violated."""
 
 
 def add_reason(subparsers: SubParsers) -> None:
@@ -44,6 +56,19 @@ def add_reason(subparsers: SubParsers) -> None:
         help="a regime by name or a file of rules; may be given more than once",
     )
     parser.add_argument("--derived-only", action="store_true", help="leave out what the files state")
+    parser.add_argument(
+        "--equality", choices=EQUALITIES, default=EQUALITIES[0], help="how equal terms are kept meanwhile"
+    )
+    parser.add_argument(
+        "--representatives",
+        action="store_true",
+        help="write what holds of one of several equal terms, and who is equal to it",
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="list what is wrong, as JSON lines, and end with 3 if something is",
+    )
     parser.add_argument("--strategy", choices=[*STRATEGIES], default="expiration", help="who computes it")
     parser.add_argument("--format", choices=[*SYNTAXES], help="the files' syntax, if not by extension")
     parser.add_argument("-o", "--output", metavar="OUT.nt", help="where to write (default: standard output)")
@@ -61,17 +86,24 @@ def run(args: argparse.Namespace) -> int:
     with Output(args.output) as output:
         stated = _read(args, dictionary, progress)
         started = time.perf_counter()
-        facts = _close(args.strategy, rules, stated, dictionary, progress)
+        chosen = _chosen(rules, stated, dictionary, progress)
+        facts, classes = _close(args, chosen, stated, dictionary, progress)
+        facts = _said_of_all(facts, classes, args, dictionary)
         seconds = time.perf_counter() - started
         known = set(zip(stated.s, stated.p, stated.o, strict=True))
+        wrong = violations_in(facts, dictionary)
+        count = len(facts) - len(wrong)
         progress.say(
             f"closed under {rules.name} by {args.strategy} in {seconds:.2f} s: {len(known):,} stated, "
-            f"{len(facts) - len(known):,} derived, {len(facts):,} in all"
+            f"{count - len(known):,} derived, {count:,} in all"
         )
         hidden = known if args.derived_only else set()
         written = output.write_lines(sorted(_lines(facts, hidden, dictionary)))
-    _report_what_is_missing(len(facts) - len(hidden) - written, dictionary, progress)
-    return 0
+    _report_what_is_missing(count - len(hidden) - written, dictionary, progress)
+    if args.check and wrong:
+        ground = Ground(rules, dictionary, facts, ((BY_FILES, triple) for triple in known))
+        wrong = [with_statements(each, Held(ground, (), {})) for each in wrong]
+    return _report_what_is_wrong(wrong, progress, check=args.check)
 
 
 def _read(args: argparse.Namespace, dictionary: Dictionary, progress: Progress) -> Copies:
@@ -90,28 +122,49 @@ def _read(args: argparse.Namespace, dictionary: Dictionary, progress: Progress) 
     return copies
 
 
+def _chosen(rules: RuleSet, stated: Copies, dictionary: Dictionary, progress: Progress) -> RuleSet:
+    """The rules that may fire; all of them where terms are said to be equal, which may put any for any."""
+    found = equality_of(rules)
+    if found is not None and dictionary.encode(found.predicate) in stated.p:
+        return rules
+    selected = select(rules, stated, dictionary)
+    progress.say(selected.line)
+    return with_all_axioms(selected.rules, rules)
+
+
 def _close(
-    strategy: str, rules: RuleSet, stated: Copies, dictionary: Dictionary, progress: Progress
-) -> Facts:
-    def close(plain: RuleSet) -> Facts:
-        maintainer = make(strategy, plain, dictionary)
-        maintainer.load_background(stated)
+    args: argparse.Namespace, rules: RuleSet, stated: Copies, dictionary: Dictionary, progress: Progress
+) -> tuple[Facts, Classes]:
+    """What follows, about representatives, and whom these stand for."""
+
+    def close(plain: RuleSet, given: Copies, names: Dictionary) -> Facts:
+        maintainer = make(args.strategy, plain, names)
+        maintainer.load_background(given)
         return maintainer.closure(BACKGROUND)
 
-    if not has_lists(rules):
-        return close(rules)
-    last = Facts.of([])
+    found = settle(rules, stated, dictionary, close, args.equality)
+    if (unfolded := found.unfolded.report) is not None:
+        for line in (unfolded.line, *unfolded.details):
+            progress.say(line)
+    if found.report is not None:
+        progress.say(found.report.line)
+    facts = close(found.unfolded.rules, stated, dictionary) if found.facts is None else found.facts
+    return facts, found.classes
 
-    def closed(plain: RuleSet) -> Closed:
-        nonlocal last
-        last = close(plain)
-        return Closed(dictionary, last.s, last.p, last.o)
 
-    report = unfold(rules, closed).report
-    assert report is not None
-    for line in (report.line, *report.details):
-        progress.say(line)
-    return last
+def _said_of_all(facts: Facts, classes: Classes, args: argparse.Namespace, dictionary: Dictionary) -> Facts:
+    """What is written: of every member, or of representatives, and then who is whose."""
+    if not args.representatives:
+        return classes.expanded(facts)
+    facts = classes.without_links(facts)
+    found = equality_of(load_rules(*args.rules))
+    pairs = classes.pairs()
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    same = np.full(len(pairs), 0 if found is None else dictionary.encode(found.predicate))
+    every = ((facts.s, pairs[:, 0]), (facts.p, same), (facts.o, pairs[:, 1]))
+    s, p, o = (np.concatenate([np.asarray(one, np.int32), other.astype(np.int32)]) for one, other in every)
+    context = np.zeros(len(s), np.int32)
+    return Facts(context, s, p, o, np.full(len(s), FOREVER))
 
 
 def _lines(facts: Facts, hidden: set[Triple], dictionary: Dictionary) -> Iterator[str]:
@@ -120,6 +173,20 @@ def _lines(facts: Facts, hidden: set[Triple], dictionary: Dictionary) -> Iterato
         is_rdf = kinds[s] <= Kind.BLANK and kinds[p] == Kind.IRI
         if is_rdf and (s, p, o) not in hidden:
             yield f"{decode(s)} {decode(p)} {decode(o)} .\n"
+
+
+def _report_what_is_wrong(wrong: Sequence[Violation], progress: Progress, *, check: bool) -> int:
+    """Say what is inconsistent, one by one if that was asked for; the exit code."""
+    if not check:
+        if wrong:
+            progress.say(f"note: inconsistent, {len(wrong):,} violations; --check lists them")
+        return 0
+    for violation in wrong:
+        print(json.dumps(violation.json(), ensure_ascii=False), file=sys.stderr)
+    progress.say(
+        f"inconsistent: {len(wrong):,} violations" if wrong else "consistent: no condition is violated"
+    )
+    return INCONSISTENT if wrong else 0
 
 
 def _report_what_is_missing(left_out: int, dictionary: Dictionary, progress: Progress) -> None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, product
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensue.classes import Classes
 from ensue.dictionary import Dictionary
 from ensue.maintain import make
-from ensue.model import BACKGROUND, Copies
+from ensue.model import BACKGROUND, Copies, Facts
 from ensue.plan.heads import Binding
 from ensue.plan.matches import Matches
 from ensue.plan.shapes import Shape, Shapes, shape_of
 from ensue.rules.tree import Pattern, RuleSet, Var
+from ensue.terms import Kind
 
 Statement = tuple[str, str, str]
 Rows = NDArray[np.int64]
@@ -23,15 +26,25 @@ Rows = NDArray[np.int64]
 class Closed:
     """Statements in columns of integers, closed under some rules, whether or not a query would see them.
 
+    Violations are none of them.
+
     >>> some = Closed.of([("<urn:a>", "<urn:p>", "<urn:b>"), ("<urn:a>", "<urn:q>", "<urn:c>")])
     >>> len(some), some.having([(None, "<urn:q>", None)])
     (2, [('<urn:a>', '<urn:q>', '<urn:c>')])
     """
 
-    def __init__(self, dictionary: Dictionary, s: Any, p: Any, o: Any) -> None:
+    def __init__(
+        self, dictionary: Dictionary, s: Any, p: Any, o: Any, classes: Classes | None = None
+    ) -> None:
+        """`classes`: statements are about representatives, and stand for those of all members."""
         self.dictionary = dictionary
+        self.classes = classes or Classes.none()
         self._terms = Texts(dictionary)
-        self._columns = tuple(np.asarray(column, np.int32) for column in (s, p, o))
+        columns = tuple(np.asarray(column, np.int32) for column in (s, p, o))
+        # Violations have literals for predicates: nothing that is planned for rests on them.
+        kinds = np.frombuffer(bytes(dictionary.kinds), np.uint8)[columns[1]]
+        facts = kinds < Kind.PLAIN
+        self._columns = columns if facts.all() else tuple(column[facts] for column in columns)
         self.planned: dict[RuleSet, Any] = {}
         """What passes have found out about rules over these statements."""
 
@@ -49,6 +62,27 @@ class Closed:
     def columns(self) -> tuple[NDArray[np.int32], ...]:
         """Subjects, predicates and objects."""
         return self._columns
+
+    def named(self, term: str) -> str:
+        """The term that stands for one: itself, unless it is in a class with others."""
+        if not len(self.classes) or term not in self.dictionary:
+            return term
+        [number] = self.classes.over(np.array([self.dictionary.encode(term)]))
+        return self.dictionary.decode(int(number))
+
+    def meant(self, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
+        """The shapes of all statements that statements of these shapes stand for."""
+        if self.classes.is_trivial:
+            return tuple(shapes)
+        every = (product(self._members(s), self._members(p), self._members(o)) for s, p, o in shapes)
+        return tuple(dict.fromkeys(chain.from_iterable(every)))
+
+    def _members(self, term: str | None) -> list[str | None]:
+        if term is None or term not in self.dictionary:
+            return [term]
+        number = self.dictionary.encode(term)
+        members = self.classes.members(self.classes.same if number == self.classes.link else number)
+        return [*map(self.dictionary.decode, members)]
 
     def rows(self, shapes: Iterable[Shape]) -> Rows:
         """The numbers of the statements that have one of the shapes."""
@@ -108,11 +142,21 @@ def close(rules: RuleSet, statements: Iterable[Statement], dictionary: Dictionar
     True
     """
     dictionary = Dictionary() if dictionary is None else dictionary
-    encode = dictionary.encode
-    maintainer = make("expiration", rules, dictionary)
-    maintainer.load_background(Copies.background((encode(s), encode(p), encode(o)) for s, p, o in statements))
-    facts = maintainer.closure(BACKGROUND)
+    facts = close_plainly(rules, copies_of(statements, dictionary), dictionary)
     return Closed(dictionary, facts.s, facts.p, facts.o)
+
+
+def copies_of(statements: Iterable[Statement], dictionary: Dictionary) -> Copies:
+    """Statements as background."""
+    encode = dictionary.encode
+    return Copies.background((encode(s), encode(p), encode(o)) for s, p, o in statements)
+
+
+def close_plainly(rules: RuleSet, stated: Copies, dictionary: Dictionary) -> Facts:
+    """Background with all that follows from it, in the numbers of a dictionary."""
+    maintainer = make("expiration", rules, dictionary)
+    maintainer.load_background(stated)
+    return maintainer.closure(BACKGROUND)
 
 
 class Known:

@@ -55,8 +55,8 @@ def narrowed(query: ContinuousQuery, within: Graphs, cuts: Cuts) -> Narrowed:
     ('<urn:near>', '<http://www.w3.org/2000/01/rdf-schema#subPropertyOf>', '<urn:at>')
     (None, '<urn:near>', None)
     """
-    every = patterns(query, within)
     walk = _Walk(query, within, cuts)
+    every = [walk.over(pattern) for pattern in patterns(query, within)]
     walk.go(query.algebra.p, within.default, _ANYTHING)
     for pattern in every:
         if pattern not in walk.seen:  # Wherever it stands: nothing is known of its variables.
@@ -110,8 +110,13 @@ class _Walk:
             case "Project" | "Distinct" | "Reduced" | "OrderBy" | "Slice":
                 self.go(tree.p, here, known)
 
+    def over(self, pattern: Pattern) -> Pattern:
+        """A pattern about those who stand for the terms that it names."""
+        named = self.cuts.background.named
+        return Pattern(*(named(node) if isinstance(node, str) else node for node in pattern))
+
     def _ask(self, asked: Iterable[Pattern], known: _Bindings) -> None:
-        for pattern in asked:
+        for pattern in map(self.over, asked):
             self.seen.add(pattern)
             for shape in dict.fromkeys(shape_of(pattern, binding) for binding in known):
                 self.found.shapes.setdefault(shape, pattern)
@@ -125,17 +130,19 @@ class _Walk:
         """The bindings with what a part of the algebra says of all its solutions."""
         still = list(self._still(tree, here))
         found = known
+        named = self.cuts.background.named
         for table in _tables(tree):
-            found = _fewer(_join(found, table), found)
+            over = [{variable: named(term) for variable, term in row.items()} for row in table]
+            found = _fewer(_join(found, over), found)
         ground = self.cuts.known.ground
         grounded = (_visible(bound) for binding in found for bound in ground(still, binding))
         return _fewer(grounded, found) if still else found
 
     def _still(self, tree: Any, here: bool) -> Iterator[Pattern]:
         """The patterns that every solution matches, and that background alone can match."""
-        for pattern in _certain(tree, self.within, self.query, here):
+        for pattern in map(self.over, _certain(tree, self.within, self.query, here)):
             goal = Goal(shape_of(pattern))
-            if self.cuts.assumed([goal]) is not None:
+            if self.cuts.holds(goal):
                 if goal not in self.found.goals:
                     self.found.goals.append(goal)
                 yield pattern

@@ -12,6 +12,8 @@ TYPE = f"<{RDF}type>"
 SUB_CLASS = f"<{RDFS}subClassOf>"
 SUB_PROPERTY = f"<{RDFS}subPropertyOf>"
 SAME = f"<{OWL}sameAs>"
+LINK = "<urn:ensue:equality:link>"
+"""What is written for an equality that is stated, or made by a rule that is no axiom (`spanning.py`)."""
 
 
 def _names(vocabulary: str, words: str) -> frozenset[str]:
@@ -76,7 +78,7 @@ class Schema:
         between = background.having((None, predicate, None) for predicate in _OF_TERMS)
         named = background.having((None, TYPE, each) for each in types)
         terms = {term for s, _, o in between for term in (s, o)} | {s for s, _, _ in named}
-        return cls(predicates, types, frozenset(terms) | predicates | types | {TYPE, SAME})
+        return cls(predicates, types, frozenset(terms) | predicates | types | {TYPE, SAME, LINK})
 
     def has(self, shape: Shape) -> bool:
         """Whether only schema has a shape."""

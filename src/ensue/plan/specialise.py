@@ -113,8 +113,9 @@ def _specialised_for(
     assumed = cuts.assumed_by([*goals, *map(goal_of, needs.cuts), *needs.goals])
     fates = [_fate(rule, heads, cuts, needs, shapes) for rule, heads in cuts.by_rule()]
     left = tuple(rule for fate in fates for rule in fate.left)
+    meant = background.meant
     reports = (
-        Report("patterns", f"what is asked for, and what it can rest on, is {some_of(shapes)}"),
+        Report("patterns", f"what is asked for, and what it can rest on, is {some_of(meant(shapes))}"),
         Report("rules", f"{_kept(fates)} of {len(fates)} are needed", tuple(map(str, fates))),
         Report(
             "background",
@@ -122,7 +123,8 @@ def _specialised_for(
             tuple(f"{of}: {some:,} of {all_of:,}" for of, some, all_of in background.counted(kept)),
         ),
     )
-    return Specialised(replace(rules, rules=left, axioms=()), kept, shapes, assumed, None, reports)
+    smaller = replace(rules, rules=left, axioms=())
+    return Specialised(smaller, kept, meant(shapes), meant(assumed), None, reports)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,10 @@ from ensue.plan.expansion import Expansion, NotExpanded
 from ensue.plan.known import Closed
 from ensue.plan.relevance import Relevance
 from ensue.plan.report import schema_may_come
+from ensue.plan.representatives import settle_and_close
 from ensue.plan.routing import Routing
 from ensue.plan.shapes import Shape, some
-from ensue.plan.unfold import refused_by, unfold_and_close
+from ensue.plan.unfold import refused_by
 from ensue.query.scopes import KEYS_FIXED
 from ensue.query.share import Cut
 from ensue.query.tree import ContinuousQuery
@@ -86,7 +87,8 @@ def spread(
     """
     queries = job.parsed()
     stated = chain(job.knowledge.stated, *job.knowledge.graphs.values())
-    rules, background = unfold_and_close(job.rules, [(s, p, o) for s, p, o, _ in stated])
+    statements = [(s, p, o) for s, p, o, _ in stated]
+    rules, background = settle_and_close(job.rules, statements, job.settings.equality)
     refused = refused_by(job.rules)
     found = relevance.find(queries, rules, background)
     kept = _why_none_is_dropped(job, queries, found, keep_all)
@@ -118,8 +120,14 @@ class _How:
         if self.shards == 1 and not self.explain:
             return Spread()
         divided = routing.find(self.queries, rules, self.background, found)
-        one = _why_one_shard(self.job, self.queries, divided) if self.shards > 1 else None
+        one = self._why_one_shard(divided) if self.shards > 1 else None
         return Spread(self.shards if one is None else 1, divided=divided, one_shard_because=one)
+
+    def _why_one_shard(self, divided: Routing) -> str | None:
+        if len(self.background.classes):
+            where = "terms of the background are equal, and what is said of one may be in any shard"
+            return str(NotDivided(Condition.KNOWN_WHERE, where))
+        return _why_one_shard(self.job, self.queries, divided)
 
     def expanded(self, whole: Spread) -> Spread:
         """The same with linear rules applied before routing; raises NotExpanded."""
@@ -129,6 +137,8 @@ class _How:
             raise NotExpanded("when a query is evaluated depends on which statements came")
         if any(query.partition is not None for query in queries):
             raise NotExpanded("a partition is closed on its own, with what its statements imply")
+        if len(self.background.classes):
+            raise NotExpanded("terms of the background are equal: shards keep what is said of them once")
         if whole.refused:
             raise NotExpanded("rules over lists are made plain ones by the shards")
         found = expansion.find(job, queries, self.background)

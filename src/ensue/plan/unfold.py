@@ -12,13 +12,12 @@ Lists are those of the background: a stream that brings one, or says what a list
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from ensue.dictionary import Dictionary
 from ensue.plan.heads import heads
 from ensue.plan.instances import Instances
-from ensue.plan.known import Closed, Known, Statement, close
+from ensue.plan.known import Closed, Known
 from ensue.plan.rdflists import SHAPES, Lists
 from ensue.plan.report import Report, counted
 from ensue.plan.shapes import Shape, Shapes, shape_of
@@ -57,6 +56,7 @@ def unfold(rules: RuleSet, closed: Callable[[RuleSet], Closed]) -> Unfolded:
     That is to be in the numbers of one dictionary, in which the rules that are given back hold, too: they may
     name nodes that rules made. The last that is closed is closed under them.
 
+    >>> from ensue.plan.known import close
     >>> from ensue.plan.rdflists import FIRST, NIL, REST
     >>> from ensue.rules.load import parse_rules
     >>> rules = parse_rules("[r: (?c <urn:all> ?l), each(?l, ?t, (?y <urn:is> ?t)) -> (?y <urn:is> ?c)]")
@@ -83,20 +83,6 @@ def unfold(rules: RuleSet, closed: Callable[[RuleSet], Closed]) -> Unfolded:
             refused = refused_by(rules)
             details = (*_counts(rules, now), *_makers(now, refused), *unread)
             return Unfolded(now, refused, Report("lists", _line(rules, now), details))
-
-
-def unfold_and_close(rules: RuleSet, statements: Sequence[Statement]) -> tuple[RuleSet, Closed]:
-    """The rules as plain ones over some statements, and these with all that follows from them."""
-    background = Closed.of([]) if has_lists(rules) else close(rules, statements)
-    # One for all rounds: a node that a rule made is another one by the same name elsewhere.
-    dictionary = Dictionary()
-
-    def closed(plain: RuleSet) -> Closed:
-        nonlocal background
-        background = close(plain, statements, dictionary)
-        return background
-
-    return unfold(rules, closed).rules, background
 
 
 def _together(rules: RuleSet, made: Mapping[Rule, Iterable[Rule]]) -> RuleSet:

@@ -15,16 +15,20 @@ from ensue.files import Statement
 from ensue.knowledge import Knowledge
 from ensue.maintain import make
 from ensue.maintain.contract import Maintainer
-from ensue.model import BACKGROUND, Copies, by_column
+from ensue.model import BACKGROUND, Copies, Facts, by_column
+from ensue.maintain.represented import Represented, represented
 from ensue.plan.known import Closed
 from ensue.plan.lookout import Lookout, Numbers, list_for_rules
+from ensue.plan.representatives import EQUALITIES, Settled, settle
 from ensue.plan.specialise import Reader, Specialised, specialise
-from ensue.plan.unfold import Unfolded, refused_by, unfold
+from ensue.plan.unfold import refused_by
 from ensue.query.apart import Apart
 from ensue.query.dataset import Columns, PlainGraph, visible
 from ensue.query.materialise import CONTEXT
 from ensue.query.parting import Keys
+from ensue.query.violations import wrong, wrong_apart
 from ensue.rules.tree import RuleSet
+from ensue.violations import Violation, violations_in
 
 if TYPE_CHECKING:
     from ensue.maintain.recompute import Recompute
@@ -42,8 +46,10 @@ class Background:
         dictionary: Dictionary,
         knowledge: Knowledge,
         strategy: str,
+        equality: str = EQUALITIES[0],
     ) -> None:
         self.rules = rules
+        self._equality = equality
         self.strategy = strategy
         self._dictionary = dictionary
         self._knowledge = knowledge
@@ -51,7 +57,7 @@ class Background:
         self._closed: dict[frozenset[str], Columns] = {}
         self._closers: dict[frozenset[str], Recompute] = {}
         self._knowns: dict[frozenset[str], Closed] = {}
-        self._unfolded: dict[frozenset[str], Unfolded] = {}
+        self._settled: dict[frozenset[str], Settled] = {}
         refused = refused_by(rules)
         self._refused = Lookout(refused, dictionary.pin) if refused else None
         self._stated = self._read(knowledge.background())
@@ -71,8 +77,9 @@ class Background:
 
     def whole(self, graphs: frozenset[str]) -> Specialised:
         """All rules, as they are over the background and these graphs, and everything that was stated."""
-        unfolded = self._unfold(graphs)
-        return Specialised(unfolded.rules, None, reports=(unfolded.report,) if unfolded.report else ())
+        settled = self._settle(graphs)
+        reports = (report for report in (settled.unfolded.report, settled.report) if report is not None)
+        return Specialised(settled.unfolded.rules, None, reports=tuple(reports))
 
     def refuse_lists(self, where: str, s: Numbers, p: Numbers, o: Numbers) -> None:
         """Raise InputError if something outside of the background brings what rules over lists ask for."""
@@ -81,7 +88,10 @@ class Background:
 
     def maintainer(self, graphs: frozenset[str], plan: Specialised, strategy: str) -> Maintainer:
         """A new maintainer over the background and these graphs, as a plan has it."""
-        made = make(strategy, plan.rules, self._dictionary)
+        classes = self._settle(graphs).classes
+        made = make(strategy, plan.rules, represented(self._dictionary, classes))
+        if not classes.is_trivial:
+            made = Represented(made, classes, self._dictionary)
         if plan.background is None:
             made.load_background(self._copies(graphs))
         else:
@@ -92,18 +102,49 @@ class Background:
     def closed(self, graphs: frozenset[str]) -> Columns:
         """The background and these graphs, with what follows: the same object each time."""
         if graphs not in self._closed:
-            facts = self._closer(graphs).closure(BACKGROUND)
+            facts = self._expanded(self._closed_facts(graphs), graphs)
             self._closed[graphs] = visible(Columns.of(facts), self._dictionary)
         return self._closed[graphs]
 
+    def truth(self, graphs: frozenset[str], copies: Copies | None = None) -> Facts:
+        """All that follows, whether or not a query would see it: from the background and these graphs.
+
+        Or, without what these hold, from copies over them: each context by itself.
+        """
+        if copies is None:
+            return self._expanded(self._closed_facts(graphs), graphs)
+        return self._close(copies, None, graphs)
+
+    def stated(self, graphs: frozenset[str]) -> list[tuple[str | None, Copies]]:
+        """What was read: the background (None), and each of these graphs."""
+        return [(None, self._stated), *((iri, self._graph(iri)) for iri in sorted(graphs))]
+
     def close(self, copies: Copies, graphs: frozenset[str]) -> Columns:
         """Copies of the one context with what follows from them over the background and these graphs."""
-        facts = self._closer(graphs).closure_of(copies, CONTEXT)
-        return visible(Columns.of(facts), self._dictionary)
+        return visible(Columns.of(self._close(copies, CONTEXT, graphs)), self._dictionary)
+
+    def wrong(self, copies: Copies, graphs: frozenset[str]) -> Columns:
+        """The violations that follow from copies of the one context over the background and these graphs."""
+        return wrong(self._close(copies, CONTEXT, graphs), self._dictionary)
+
+    def wrong_apart(self, copies: Copies, graphs: frozenset[str]) -> Apart:
+        """The same for copies of several contexts."""
+        return wrong_apart(self._close(copies, None, graphs), self._dictionary)
+
+    def violations(self, graphs: frozenset[str]) -> list[Violation]:
+        """What is wrong with the background and these graphs, whatever streams bring."""
+        return violations_in(self.truth(graphs), self._dictionary)
 
     def close_apart(self, copies: Copies, graphs: frozenset[str]) -> Apart:
         """Copies of several contexts, each with what follows from it alone over the background."""
-        return Apart.seen(self._closer(graphs).closure_of(copies, None), self._dictionary)
+        return Apart.seen(self._close(copies, None, graphs), self._dictionary)
+
+    def _close(self, copies: Copies, context: int | None, graphs: frozenset[str]) -> Facts:
+        over = self._settle(graphs).classes.over_copies(copies)
+        return self._expanded(self._closer(graphs).closure_of(over, context), graphs)
+
+    def _expanded(self, facts: Facts, graphs: frozenset[str]) -> Facts:
+        return self._settle(graphs).classes.expanded(facts)
 
     def keys(self, graphs: frozenset[str], key: str) -> Keys:
         """The keys that subjects have, by a property, in the background and these graphs, closed."""
@@ -132,36 +173,40 @@ class Background:
 
     def _known(self, graphs: frozenset[str]) -> Closed:
         """The background and these graphs, closed: the same object each time, as it keeps plans."""
-        closer = self._closer(graphs)
         if graphs not in self._knowns:
-            self._knowns[graphs] = self._closed_by(closer)
+            facts, classes = self._closed_facts(graphs), self._settle(graphs).classes
+            self._knowns[graphs] = Closed(self._dictionary, facts.s, facts.p, facts.o, classes)
         return self._knowns[graphs]
 
-    def _closed_by(self, closer: Recompute) -> Closed:
-        facts = closer.closure(BACKGROUND)
-        return Closed(self._dictionary, facts.s, facts.p, facts.o)
+    def _closed_facts(self, graphs: frozenset[str]) -> Facts:
+        """The background and these graphs, closed, about representatives."""
+        facts = self._settle(graphs).facts
+        return self._closer(graphs).closure(BACKGROUND) if facts is None else facts
 
-    def _unfold(self, graphs: frozenset[str]) -> Unfolded:
-        def close(plain: RuleSet) -> Closed:
-            self._closers[graphs] = self._new_closer(plain, graphs)  # The last one is for good.
-            return self._closed_by(self._closers[graphs])
+    def _settle(self, graphs: frozenset[str]) -> Settled:
+        last: list[tuple[RuleSet, Recompute]] = []
 
-        if graphs not in self._unfolded:
-            self._unfolded[graphs] = unfold(self.rules, close)
-        return self._unfolded[graphs]
+        def close(plain: RuleSet, stated: Copies, dictionary: Dictionary) -> Facts:
+            last[:] = [(plain, _closer_of(plain, stated, dictionary))]
+            return last[0][1].closure(BACKGROUND)
+
+        if graphs not in self._settled:
+            stated = self._copies(graphs)
+            found = settle(self.rules, stated, self._dictionary, close, self._equality)
+            # The last one is for good, unless it was to find out who is equal to whom.
+            if last and last[0][0] == found.unfolded.rules:
+                self._closers[graphs] = last[0][1]
+            self._settled[graphs] = found
+        return self._settled[graphs]
 
     def _closer(self, graphs: frozenset[str]) -> Recompute:
         """What closes over the background and these graphs: planned once, however often it is asked."""
+        settled = self._settle(graphs)
         if graphs not in self._closers:
-            rules = self._unfold(graphs).rules
-            if graphs not in self._closers:
-                self._closers[graphs] = self._new_closer(rules, graphs)
+            over = settled.classes.over_copies(self._copies(graphs))
+            dictionary = represented(self._dictionary, settled.classes)
+            self._closers[graphs] = _closer_of(settled.unfolded.rules, over, dictionary)
         return self._closers[graphs]
-
-    def _new_closer(self, rules: RuleSet, graphs: frozenset[str]) -> Recompute:
-        closer = cast("Recompute", make("recompute", rules, self._dictionary))
-        closer.load_background(self._copies(graphs))
-        return closer
 
     def _copies(self, graphs: frozenset[str]) -> Copies:
         copies = Copies()
@@ -185,3 +230,9 @@ class Background:
                     lasting.graph[row] = self._dictionary.pin(name)
             copies.extend(lasting)
         return copies
+
+
+def _closer_of(rules: RuleSet, background: Copies, dictionary: Dictionary) -> Recompute:
+    closer = cast("Recompute", make("recompute", rules, dictionary))
+    closer.load_background(background)
+    return closer
