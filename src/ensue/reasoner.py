@@ -194,10 +194,13 @@ class Reasoner:
 
     def remove(self, name: str) -> None:
         """Answer a query no more, and forget what only that query needed."""
-        running = self._timeline.remove(name)
-        self._watches.remove(name)
+        self._remove(name)
         for watch in self._watches.superfluous(self.queries):
-            self.remove(watch)
+            self._watches.remove(watch)
+            self._remove(watch)
+
+    def _remove(self, name: str) -> None:
+        running = self._timeline.remove(name)
         self._admission.drop_unused(self._timeline.queries)
         if running.query.kind is Kind.STREAM and name in self._streams:
             self._intake.follow(name)

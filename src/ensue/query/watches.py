@@ -41,15 +41,15 @@ class Watches:
     def add(self, watch: Watch) -> None:
         """One more. What the background violates by itself is told first, once."""
         graphs = frozenset(watch.default_graphs)
-        if graphs not in {frozenset(each.default_graphs) for each in self._watches.values()}:
-            if found := self._background.violations(graphs):
-                held = self._explainer.scenes.background(graphs)
-                self._told.extend(Reported(with_statements(each, held)) for each in found)
+        known = {frozenset(each.default_graphs) for each in self._watches.values()}
+        if graphs not in known and (found := self._background.violations(graphs)):
+            held = self._explainer.scenes.background(graphs)
+            self._told.extend(Reported(with_statements(each, held)) for each in found)
         self._watches[watch.name] = watch
 
     def remove(self, name: str) -> None:
-        """One less, if it is one."""
-        self._watches.pop(name, None)
+        """One less."""
+        del self._watches[name]
 
     def tell(self, result: Result, running: RunningQuery | None) -> None:
         """Take in what a watch gave; `running` is the watch if its window is remembered."""
