@@ -177,7 +177,8 @@ class Reasoner:
         """
         if watch.name not in self._watches:
             self._watches.add(watch)
-            self._register(self._with_options(watch.parse()), None, share)
+            # At each close: that a window is reported seldom says nothing of what is wrong in it.
+            self._register(self._with_options(watch.parse()), Report(), share)
 
     def _register(self, parsed: ContinuousQuery, report: Report | None, share: Share | None) -> Registration:
         running = self._prepare(parsed, share)
