@@ -309,7 +309,7 @@ class Reasoner:
         return self.told_apart(self._results(), own=True)
 
     def violations(self) -> Iterator[Reported]:
-        """What violates conditions in the windows that have closed, as far as results were asked for; each once.
+        """What violates conditions in the windows that closed, as far as results were asked for; each once.
 
         >>> from ensue.rules.load import parse_rules
         >>> r = Reasoner(parse_rules("[r: (?x <urn:p> ?y), (?x <urn:q> ?y) -> (?x violation:both ?y)]"),
