@@ -343,8 +343,9 @@ class Timeline:
         if self._memory is not None:
             for due in stop.reports:
                 self._memory.evaluated(due)
-        for result in results if self._explain is not None else ():
-            self._explain(result)
+        if self._explain is not None:
+            for result in results:
+                self._explain(result)
         self._results += results
         for result in results:
             self._pass_on(result, time)
