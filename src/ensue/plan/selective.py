@@ -22,7 +22,7 @@ from ensue.plan.rdflists import FIRST
 from ensue.rules.builtins import holds, may_give
 from ensue.rules.builtins import value as result_of
 from ensue.rules.lists import variables
-from ensue.rules.tree import Bind, Each, Guard, Member, Mint, Node, Pair, Pattern, Rule, RuleSet, Var
+from ensue.rules.tree import Bind, Guard, Member, Mint, Node, Pair, Pattern, Rule, RuleSet, Var
 from ensue.terms import XSD, Kind, kind_of
 
 SAMPLES = {

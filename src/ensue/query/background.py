@@ -15,8 +15,8 @@ from ensue.files import Statement
 from ensue.knowledge import Knowledge
 from ensue.maintain import make
 from ensue.maintain.contract import Maintainer
-from ensue.model import BACKGROUND, Copies, Facts, by_column
 from ensue.maintain.represented import Represented, represented
+from ensue.model import BACKGROUND, Copies, Facts, by_column
 from ensue.plan.known import Closed
 from ensue.plan.lookout import Lookout, Numbers, list_for_rules
 from ensue.plan.representatives import EQUALITIES, Settled, settle
