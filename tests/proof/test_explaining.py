@@ -252,3 +252,20 @@ def test_a_rule_named_by_its_file_is_named_in_the_proof():
     r.push("urn:s", [(1, "<urn:a>", "<urn:p>", "<urn:b>")])
     list(r.advance(to=1))
     assert r.explain(("<urn:b>", "<urn:p>", "<urn:a>")).proofs[0].rule == rules.rules[0].name
+
+
+def test_a_violation_is_explained_by_the_statements_that_are_responsible():
+    rules = parse_rules("[both: (?x ?p ?y), (?x <urn:not> ?y) -> (?x violation:both ?y)]")
+    r = Reasoner(rules, explain=True)
+    r.register("ASK FROM STREAM <urn:s> [RANGE 2s STEP 1s] { ?x <urn:p> ?y }")
+    r.push("urn:s", [(500, "<urn:a>", "<urn:p>", "<urn:b>"), (900, "<urn:a>", "<urn:not>", "<urn:b>")])
+    list(r.advance(to=1000))
+    why = r.explain(("<urn:a>", "<urn:ensue:violation:both>", "<urn:b>"))
+    assert {leaf.fact[1] for leaf in leaves(*why.proofs)} == {"<urn:not>"}  # It is about itself alone.
+    assert why.until == 3000
+    replay(why.proofs[0], rules)
+
+
+def test_a_violation_that_nobody_looks_out_for():
+    with pytest.raises(UsageError, match="explain=True"):
+        Reasoner().explain(("<urn:a>", "<urn:ensue:violation:both>", "<urn:b>"))

@@ -9,6 +9,7 @@ from ensue.errors import UsageError
 from ensue.model import FOREVER, Triple
 from ensue.proof.answer import Placed, Way, ways
 from ensue.proof.explanation import Explanation, Gone, NotHeldError
+from ensue.proof.held import text_triple
 from ensue.proof.memory import Moment
 from ensue.proof.proof import Proof, Statement, leaves, size
 from ensue.proof.scene import Scene, Scenes
@@ -153,8 +154,7 @@ def _states(scene: Scene, graph: str | None, leaf: Proof) -> bool:
     held = scene.graphs[graph]
     if any(term not in held.dictionary for term in leaf.fact):
         return False
-    s, p, o = map(held.dictionary.encode, leaf.fact)
-    stated = held.statement((s, p, o))
+    stated = held.statement(text_triple(leaf.fact, held.dictionary))
     return stated is not None and stated.stamp >= leaf.stamp
 
 
