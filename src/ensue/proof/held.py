@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from ensue.dictionary import Dictionary
 from ensue.maintain.program import CompiledRule, compile_rules
@@ -14,6 +17,7 @@ from ensue.model import FOREVER, Facts, Triple
 from ensue.plan.known import Closed
 from ensue.proof.lists import over_statements
 from ensue.proof.proof import Statement
+from ensue.query.dataset import Columns, visible
 from ensue.rules.tree import RuleSet
 from ensue.rules.violations import hidden, is_violation, seen
 
@@ -117,6 +121,11 @@ class Held:
         yield from self.ground.index.stamps.items()
         yield from self.live
 
+    @cached_property
+    def columns(self) -> Columns:
+        """The facts that a query sees."""
+        return columns_of(self, self.dictionary)
+
     @property
     def live(self) -> Iterable[tuple[Triple, int]]:
         """The facts that the background does not hold."""
@@ -167,3 +176,10 @@ def text_triple(statement: Statement, dictionary: Dictionary) -> Triple:
     """A fact in integers."""
     s, p, o = map(dictionary.encode, statement)
     return s, p, o
+
+
+def columns_of(facts: Iterable[tuple[Triple, int]], dictionary: Dictionary) -> Columns:
+    """Facts for a query, as far as it sees them."""
+    rows = np.array([(*triple, stamp) for triple, stamp in facts], np.int64).reshape(-1, 4)
+    s, p, o = (column.astype(np.int32) for column in rows.T[:3])
+    return visible(Columns(s, p, o, rows.T[3]), dictionary)
