@@ -45,7 +45,7 @@ from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
 from ensue.query.violations import Watch, reported, watches, watching_of
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
-from ensue.rules.violations import has_conditions, is_violation, without_conditions
+from ensue.rules.violations import is_violation, without_conditions
 from ensue.streamfile import Timed
 from ensue.violations import Reported
 from ensue.windows.frontier import Clock, Disorder
@@ -81,6 +81,7 @@ class Reasoner:
 
     _make_dictionary: type[Dictionary] = Dictionary
     _can_plan_anew = True
+    _keeps_copies = True
 
     def __init__(
         self,
@@ -125,10 +126,8 @@ class Reasoner:
         if isinstance(background, Iterable):
             background = InFiles(tuple(background), Graphs(graphs, allow))
         self._watching = None if violations is None else watching_of(violations)
-        found = rule_set(rules)
-        if (
-            self._watching is None and not explain
-        ):  # Where nobody asks what is wrong, conditions are no rules.
+        self._rules = found = rule_set(rules)
+        if self._watching is None:  # Where nobody asks what is wrong, conditions are no rules.
             found = without_conditions(found)
         self._background = Background(found, self.dictionary, background, self.strategy)
         self._watches: dict[str, Watch] = {}
@@ -146,7 +145,8 @@ class Reasoner:
             self._sources,
         )
         self._memory = Memory() if explain else None
-        self._explainer = Explainer(Scenes(self._sources, self._memory))
+        self._explainer = Explainer(Scenes(self._sources, self._background, self._memory))
+        self._wrong_explainer: Explainer | None = None
         self._timeline = Timeline(self._admission, self.dictionary.encode_all, self._memory)
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
@@ -431,6 +431,7 @@ class Reasoner:
                 used = [*self._background.used_terms(), *self._admission.used_terms()]
                 used += self._intake.used_terms()
                 used += self._memory.used_terms() if self._memory is not None else []
+                used += self._wrong_explainer.scenes.used_terms() if self._wrong_explainer is not None else []
                 for running in self._timeline.queries:
                     used += running.used_terms()
                 self.dictionary.sweep(used)
@@ -455,11 +456,23 @@ class Reasoner:
         ('R', 1000, 15000)
         """
         s, p, o = map(term_text, fact)
-        if is_violation(p) and not has_conditions(self._background.rules):
-            hint = "make the reasoner with explain=True, and with rules that have conditions"
-            raise UsageError(f"nobody looks out for {p}", hint=hint)
+        self._check_copies()
         every = (each for each in self._timeline.queries if not each.query.violations)
-        return self._explainer.fact((s, p, o), every if query is None else [self._running(query)], at)
+        queries = every if query is None else [self._running(query)]
+        return (self._of_violations if is_violation(p) else self._explainer).fact((s, p, o), queries, at)
+
+    def _check_copies(self) -> None:
+        if not self._keeps_copies:
+            hint = "run the same job in one process, with explain=True or by `ensue why`"
+            raise UsageError("nothing can be explained where no copies of statements are kept", hint=hint)
+
+    @property
+    def _of_violations(self) -> Explainer:
+        """Who explains violations: closes windows under conditions, too, whether or not they are watched."""
+        if self._wrong_explainer is None:
+            background = self._background.under(self._rules)
+            self._wrong_explainer = Explainer(Scenes(self._sources, background, self._memory))
+        return self._wrong_explainer
 
     def explain_answer(self, answer_of: str | Result, row: Row, *, at: int | None = None) -> Explanation:
         """Why a row is an answer of a query, by proofs of the facts that it rests on.
@@ -479,6 +492,7 @@ class Reasoner:
         return self._explainer.left(self._running(query), row)
 
     def _running(self, name: str) -> RunningQuery:
+        self._check_copies()
         for running in self._timeline.queries:
             if running.name == name:
                 return running

@@ -127,7 +127,8 @@ class Resumable(Reasoner):
             return
         settled = self._admission.settle()
         found = [each for each in settled if each is not None]
-        if len(found) == len(settled):
+        self._keeps_copies = len(found) < len(settled)
+        if not self._keeps_copies:
             self.terms.pin_all()  # Whoever adopts knows these by the same integers.
             digest = blake2b(self.terms.fingerprint(), digest_size=16)
             for each in found:

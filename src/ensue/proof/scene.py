@@ -65,8 +65,10 @@ class Scene:
 class Scenes:
     """Makes scenes: of evaluations that are remembered, or else of what is held now."""
 
-    def __init__(self, sources: Sources, memory: Memory | None) -> None:
+    def __init__(self, sources: Sources, background: Background, memory: Memory | None) -> None:
+        """`background` has the rules that windows are closed under."""
         self._sources = sources
+        self._background = background
         self._memory = memory
         self._grounds: dict[frozenset[str], Ground] = {}
         self._made: dict[object, list[Scene]] = {}
@@ -105,6 +107,10 @@ class Scenes:
         if (running, moment) not in self._made:
             self._made[running, moment] = list(self._make(running, moment))
         return self._made[running, moment]
+
+    def used_terms(self) -> list[Iterable[int]]:
+        """The columns of integers in use besides what is pinned and what reasoners use."""
+        return self._background.used_terms()
 
     def background(self) -> Held:
         """What holds without any stream."""
@@ -189,10 +195,6 @@ class Scenes:
         if graphs not in self._grounds:
             self._grounds[graphs] = ground(self._background, self._dictionary, graphs)
         return self._grounds[graphs]
-
-    @property
-    def _background(self) -> Background:
-        return self._sources.background
 
     @property
     def _dictionary(self) -> Dictionary:
