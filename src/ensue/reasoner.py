@@ -47,7 +47,7 @@ from ensue.query.violations import Watch, watching_of
 from ensue.query.watches import Watches
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
-from ensue.rules.violations import hidden, is_violation, without_conditions
+from ensue.rules.violations import is_violation, without_conditions
 from ensue.streamfile import Timed
 from ensue.violations import Reported
 from ensue.windows.frontier import Clock, Disorder
@@ -83,6 +83,7 @@ class Reasoner:
 
     _make_dictionary: type[Dictionary] = Dictionary
     _can_plan_anew = True
+    _keeps_copies = True
 
     def __init__(
         self,
@@ -130,8 +131,9 @@ class Reasoner:
         if isinstance(background, Iterable):
             background = InFiles(tuple(background), Graphs(graphs, allow))
         watching = None if violations is None else watching_of(violations)
+        self._rules = rule_set(rules)
         # Where nobody asks what is wrong, conditions are no rules.
-        found = rule_set(rules) if watching else without_conditions(rule_set(rules))
+        found = self._rules if watching else without_conditions(self._rules)
         self._background = Background(found, self.dictionary, background, strategy, equality)
         self._t0, self._bounds, self._report = t0, bounds, report or Report()
         self._until = until
@@ -147,7 +149,8 @@ class Reasoner:
         )
         # Who can make no plan anew keeps no copies, and could not go on with them elsewhere.
         self._memory = Memory() if explain or (watching and self._can_plan_anew) else None
-        self._explainer = Explainer(Scenes(self._sources, self._memory))
+        self._explainer = Explainer(Scenes(self._sources, self._background, self._memory))
+        self._wrong_explainer = self._explainer if watching else None
         self._watches = Watches(watching, self._background, self._explainer)
         explained = self._explain_violations if watching and self._memory else None
         self._timeline = Timeline(self._admission, self.dictionary.encode_all, self._memory, explained)
@@ -431,6 +434,7 @@ class Reasoner:
                 used = [*self._background.used_terms(), *self._admission.used_terms()]
                 used += self._intake.used_terms()
                 used += self._memory.used_terms() if self._memory is not None else []
+                used += self._wrong_explainer.scenes.used_terms() if self._wrong_explainer is not None else []
                 for running in self._timeline.queries:
                     used += running.used_terms()
                 self.dictionary.sweep(used)
@@ -455,9 +459,23 @@ class Reasoner:
         ('R', 1000, 15000)
         """
         s, p, o = map(term_text, fact)
-        p = hidden(p) if is_violation(p) else p
-        queries = self._timeline.queries if query is None else [self._running(query)]
-        return self._explainer.fact((s, p, o), queries, at)
+        self._check_copies()
+        every = (each for each in self._timeline.queries if not each.query.violations)
+        queries = every if query is None else [self._running(query)]
+        return (self._of_violations if is_violation(p) else self._explainer).fact((s, p, o), queries, at)
+
+    def _check_copies(self) -> None:
+        if not self._keeps_copies:
+            hint = "run the same job in one process, with explain=True or by `ensue why`"
+            raise UsageError("nothing can be explained where no copies of statements are kept", hint=hint)
+
+    @property
+    def _of_violations(self) -> Explainer:
+        """Who explains violations: closes windows under conditions, too, whether or not they are watched."""
+        if self._wrong_explainer is None:
+            background = self._background.under(self._rules)
+            self._wrong_explainer = Explainer(Scenes(self._sources, background, self._memory))
+        return self._wrong_explainer
 
     def explain_answer(self, answer_of: str | Result, row: Row, *, at: int | None = None) -> Explanation:
         """Why a row is an answer of a query, by proofs of the facts that it rests on.
@@ -477,6 +495,7 @@ class Reasoner:
         return self._explainer.left(self._running(query), row)
 
     def _running(self, name: str) -> RunningQuery:
+        self._check_copies()
         for running in self._timeline.queries:
             if running.name == name:
                 return running

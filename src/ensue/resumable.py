@@ -127,6 +127,7 @@ class Resumable(Reasoner):
             return
         settled = self._admission.settle()
         found = [each for each in settled if each is not None]
+        self._keeps_copies = False
         if len(found) == len(settled):
             self.terms.pin_all()  # Whoever adopts knows these by the same integers.
             digest = blake2b(self.terms.fingerprint(), digest_size=16)

@@ -10,6 +10,7 @@ from ensue.model import FOREVER
 from ensue.proof.explanation import NotHeldError
 from ensue.proof.proof import leaves
 from ensue.proof.replay import replay
+from ensue.resumable import Resumable
 from ensue.rules.load import load_rules, parse_rules
 
 ISIN = "<http://example.org/isIn>"
@@ -252,3 +253,32 @@ def test_a_rule_named_by_its_file_is_named_in_the_proof():
     r.push("urn:s", [(1, "<urn:a>", "<urn:p>", "<urn:b>")])
     list(r.advance(to=1))
     assert r.explain(("<urn:b>", "<urn:p>", "<urn:a>")).proofs[0].rule == rules.rules[0].name
+
+
+def test_a_violation_is_explained_by_the_statements_that_are_responsible():
+    rules = parse_rules("[both: (?x ?p ?y), (?x <urn:not> ?y) -> (?x violation:both ?y)]")
+    r = Reasoner(rules, explain=True)
+    r.register("ASK FROM STREAM <urn:s> [RANGE 2s STEP 1s] { ?x <urn:p> ?y }")
+    r.push("urn:s", [(500, "<urn:a>", "<urn:p>", "<urn:b>"), (900, "<urn:a>", "<urn:not>", "<urn:b>")])
+    list(r.advance(to=1000))
+    why = r.explain(("<urn:a>", "<urn:ensue:violation:both>", "<urn:b>"))
+    assert {leaf.fact[1] for leaf in leaves(*why.proofs)} == {"<urn:not>"}  # It is about itself alone.
+    assert why.until == 3000
+    replay(why.proofs[0], rules)
+
+
+def test_a_violation_is_explained_though_nobody_looks_out_for_it(tmp_path):
+    (tmp_path / "b.nt").write_text("<urn:a> <urn:not> <urn:b> .\n<urn:a> <urn:p> <urn:b> .\n")
+    rules = parse_rules("[both: (?x <urn:p> ?y), (?x <urn:not> ?y) -> (?x violation:both ?y)]")
+    why = Reasoner(rules, [tmp_path / "b.nt"]).explain(("<urn:a>", "<urn:ensue:violation:both>", "<urn:b>"))
+    assert len(list(leaves(*why.proofs))) == 2
+    with pytest.raises(NotHeldError):
+        Reasoner(rules).explain(("<urn:a>", "<urn:ensue:violation:both>", "<urn:b>"))
+
+
+def test_a_reasoner_that_keeps_no_copies_says_so():
+    r = Resumable("transitive-isin")
+    r.register(WHERE)
+    r.settle()
+    with pytest.raises(UsageError, match="no copies of statements are kept"):
+        r.explain(("<urn:train>", ISIN, "<urn:berlin>"))

@@ -85,7 +85,8 @@ def _of_files(args: argparse.Namespace, fact: Statement | None) -> Explanation:
     if fact is None:
         raise UsageError("answers are of queries over streams", hint="add --stream IRI=PATH, or name a fact")
     s, p, o = fact
-    return Reasoner(load_rules(*args.rules), [*args.background, *args.queries]).explain((s, p, o))
+    reasoner = Reasoner(load_rules(*args.rules), [*args.background, *args.queries], explain=True)
+    return reasoner.explain((s, p, o))
 
 
 def _of_streams(args: argparse.Namespace, fact: Statement | None) -> Explanation:

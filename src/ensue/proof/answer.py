@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -18,6 +19,7 @@ from ensue.query.compiled.expressions import NotCompiled, Values
 from ensue.query.compiled.interpreter import Interpreter
 from ensue.query.compiled.patterns import Remembered
 from ensue.query.compiled.plan import Plan
+from ensue.query.compiled.relation import Relation
 from ensue.query.dataset import Pattern
 from ensue.query.running import RunningQuery
 from ensue.query.tree import Form
@@ -33,16 +35,42 @@ Way = tuple[Sequence[Placed], Sequence[str]]
 """The facts that an answer is made of, and what they do not show."""
 
 
-def ways(running: RunningQuery, scene: Scene, row: Row) -> list[Way]:
-    """The ways in which a row is an answer; none if it is not."""
-    plan = _plan(running)
-    every = (
-        (facts, support.notes)
-        for solution in _solutions(running, plan, scene, row)
-        for support in supports(whole_solutions(plan.root), solution, None, _names(scene))
-        for facts in islice(_joined(scene, list(enumerate(support.patterns)), {}, {}), MOST)
-    )
-    return list(islice(every, MOST))
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """The solutions of a query in a scene: found once, however many answers are to be explained."""
+
+    running: RunningQuery
+    scene: Scene
+    plan: Plan
+    solutions: Relation
+
+    @classmethod
+    def of(cls, running: RunningQuery, scene: Scene) -> Answering:
+        """Evaluate the query, with every variable that can be had."""
+        plan, dataset = _plan(running), scene.dataset()
+        interpreter = Interpreter(dataset, Values(dataset.dictionary, running.query.base), Remembered())
+        return cls(running, scene, plan, interpreter.run(whole_solutions(plan.root), dataset.default))
+
+    def ways(self, row: Row) -> list[Way]:
+        """The ways in which a row is an answer; none if it is not."""
+        root, names = whole_solutions(self.plan.root), _names(self.scene)
+        every = (
+            (facts, support.notes)
+            for solution in self._giving(row)
+            for support in supports(root, solution, None, names)
+            for facts in islice(_joined(self.scene, list(enumerate(support.patterns)), {}, {}), MOST)
+        )
+        return list(islice(every, MOST))
+
+    def _giving(self, row: Row) -> Iterator[Solution]:
+        """All solutions that give a row, with the variables that have a value."""
+        for wanted in _wanted(self.plan, self.running, row):
+            mask = np.ones(self.solutions.length, np.bool_)
+            for name, term in wanted.items():
+                mask &= self.solutions.column(name) == term
+            for at in np.flatnonzero(mask).tolist():
+                found = ((name, int(column[at])) for name, column in self.solutions.columns.items())
+                yield {name: term for name, term in found if term}
 
 
 def _plan(running: RunningQuery) -> Plan:
@@ -58,21 +86,6 @@ def _plan(running: RunningQuery) -> Plan:
 def _names(scene: Scene) -> dict[int, str]:
     dictionary = scene.running.dictionary
     return {dictionary.pin(f"<{name}>"): name for name in scene.graphs if name is not None}
-
-
-def _solutions(running: RunningQuery, plan: Plan, scene: Scene, row: Row) -> Iterator[Solution]:
-    """All solutions that give a row, with every variable that has a value."""
-    dataset = scene.dataset()
-    interpreter = Interpreter(dataset, Values(dataset.dictionary, running.query.base), Remembered())
-    relation = interpreter.run(whole_solutions(plan.root), dataset.default)
-    columns = {name: np.asarray(column) for name, column in relation.columns.items()}
-    for wanted in _wanted(plan, running, row):
-        mask = np.ones(relation.length, np.bool_)
-        for name, term in wanted.items():
-            mask &= columns[name] == term if name in columns else np.full(relation.length, term == 0)
-        for at in np.flatnonzero(mask).tolist():
-            found = {name: int(column[at]) for name, column in columns.items()}
-            yield {name: term for name, term in found.items() if term}
 
 
 def _wanted(plan: Plan, running: RunningQuery, row: Row) -> Iterator[Solution]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ensue.errors import UsageError
 from ensue.model import FOREVER, Triple
-from ensue.proof.answer import Placed, Way, ways
+from ensue.proof.answer import Answering, Placed, Way
 from ensue.proof.explanation import Explanation, Gone, NotHeldError
+from ensue.proof.held import text_triple
 from ensue.proof.memory import Moment
 from ensue.proof.proof import Proof, Statement, leaves, size
 from ensue.proof.scene import Scene, Scenes
@@ -24,6 +25,8 @@ class Explainer:
 
     scenes: Scenes
     limit: int = LIMIT
+    _last: list[Answering] = field(default_factory=list)
+    """The one that was used last: the next answer is likely to be of the same query."""
 
     def fact(
         self, statement: Statement, queries: Iterable[RunningQuery], at: int | None = None
@@ -61,7 +64,7 @@ class Explainer:
         """Why a row was an answer of a query the last time but one, and what is gone of that since."""
         before, now = self.scenes.moment(running, back=1), self.scenes.moment(running)
         scenes = self.scenes.of(running, now)
-        if any(ways(running, scene, row) for scene in scenes):
+        if any(self._answering(running, scene).ways(row) for scene in scenes):
             what = f"{_row_text(running, row)} is still an answer of the query '{running.name}'"
             raise UsageError(what, hint="ask why it is one")
         found = self._answer_then(running, row, before)
@@ -69,9 +72,16 @@ class Explainer:
         more = () if gone else ("all that it rested on is still there: something else took it away",)
         return replace(found, gone=gone, notes=(*found.notes, *more))
 
+    def _answering(self, running: RunningQuery, scene: Scene) -> Answering:
+        last = self._last[-1] if self._last else None
+        if last is None or last.scene is not scene:
+            last = Answering.of(running, scene)
+            self._last[:] = [last]
+        return last
+
     def _answer_then(self, running: RunningQuery, row: Row, moment: Moment | None) -> Explanation:
         for scene in self.scenes.of(running, moment):
-            found = ways(running, scene, row)
+            found = self._answering(running, scene).ways(row)
             if found:
                 return self._explained(scene, _row_text(running, row), found)
         raise _not_held(f"{_row_text(running, row)} of the query '{running.name}'", [])
@@ -153,8 +163,7 @@ def _states(scene: Scene, graph: str | None, leaf: Proof) -> bool:
     held = scene.graphs[graph]
     if any(term not in held.dictionary for term in leaf.fact):
         return False
-    s, p, o = map(held.dictionary.encode, leaf.fact)
-    stated = held.statement((s, p, o))
+    stated = held.statement(text_triple(leaf.fact, held.dictionary))
     return stated is not None and stated.stamp >= leaf.stamp
 
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from ensue.dictionary import Dictionary
 from ensue.maintain.program import CompiledRule, compile_rules
@@ -14,7 +17,9 @@ from ensue.model import FOREVER, Facts, Triple
 from ensue.plan.known import Closed
 from ensue.proof.lists import over_statements
 from ensue.proof.proof import Statement
+from ensue.query.dataset import Columns, visible
 from ensue.rules.tree import RuleSet
+from ensue.rules.violations import hidden, is_violation, seen
 
 Slots = tuple[int, int, int]
 """A triple with negative numbers where anything may stand."""
@@ -116,6 +121,11 @@ class Held:
         yield from self.ground.index.stamps.items()
         yield from self.live
 
+    @cached_property
+    def columns(self) -> Columns:
+        """The facts that a query sees."""
+        return columns_of(self, self.dictionary)
+
     @property
     def live(self) -> Iterable[tuple[Triple, int]]:
         """The facts that the background does not hold."""
@@ -123,17 +133,18 @@ class Held:
 
     def find(self, statement: Statement) -> Triple | None:
         """A statement in integers; None if it does not hold."""
+        s, p, o = statement
+        statement = (s, hidden(p) if is_violation(p) else p, o)
         if any(term not in self.dictionary for term in statement):
             self._name_minted()
         if any(term not in self.dictionary for term in statement):
             return None
-        s, p, o = map(self.dictionary.encode, statement)
-        return (s, p, o) if self.stamp((s, p, o)) is not None else None
+        triple = text_triple(statement, self.dictionary)
+        return triple if self.stamp(triple) is not None else None
 
     def text(self, triple: Triple) -> Statement:
         """A fact in text."""
-        s, p, o = map(self.dictionary.decode, triple)
-        return s, p, o
+        return triple_text(triple, self.dictionary)
 
     def near(self, statement: Statement, most: int = 3) -> list[Statement]:
         """Facts that have two terms in common with a statement that does not hold."""
@@ -153,3 +164,22 @@ class Held:
             for term in triple:
                 if depths[term]:
                     self.dictionary.decode(term)
+
+
+def triple_text(triple: Triple, dictionary: Dictionary) -> Statement:
+    """A fact in text, as rules have it."""
+    s, p, o = map(dictionary.decode, triple)
+    return s, seen(p), o
+
+
+def text_triple(statement: Statement, dictionary: Dictionary) -> Triple:
+    """A fact in integers."""
+    s, p, o = map(dictionary.encode, statement)
+    return s, p, o
+
+
+def columns_of(facts: Iterable[tuple[Triple, int]], dictionary: Dictionary) -> Columns:
+    """Facts for a query, as far as it sees them."""
+    rows = np.array([(*triple, stamp) for triple, stamp in facts], np.int64).reshape(-1, 4)
+    s, p, o = (column.astype(np.int32) for column in rows.T[:3])
+    return visible(Columns(s, p, o, rows.T[3]), dictionary)

@@ -13,11 +13,12 @@ from ensue.dictionary import Dictionary
 from ensue.errors import EnsueError
 from ensue.maintain.oracle import closure
 from ensue.maintain.program import UNBOUND, compile_rules, conclude, match
-from ensue.model import BACKGROUND, FOREVER, NEVER, Copies, Triple
+from ensue.model import BACKGROUND, FOREVER, NEVER, Copies
 from ensue.plan.known import Closed, Known
 from ensue.plan.rdflists import SHAPES, Lists
 from ensue.plan.representatives import settle_and_close
 from ensue.plan.unfold import has_lists
+from ensue.proof.held import text_triple, triple_text
 from ensue.proof.lists import instances
 from ensue.proof.proof import Proof, Statement, leaves, steps
 from ensue.rules.tree import Rule, RuleSet
@@ -106,12 +107,7 @@ def _conclusions(rule: Rule, premises: Sequence[Proof]) -> list[Statement]:
         if not match(pattern, map(dictionary.encode, premise.fact), binding):
             return []
     found = conclude(compiled, binding, dictionary)
-    return [_text(triple, dictionary) for triple in found]
-
-
-def _text(triple: Triple, dictionary: Dictionary) -> Statement:
-    s, p, o = map(dictionary.decode, triple)
-    return s, p, o
+    return [triple_text(triple, dictionary) for triple in found]
 
 
 def entailed(proof: Proof, rules: RuleSet) -> int | None:
@@ -130,9 +126,8 @@ def entailed(proof: Proof, rules: RuleSet) -> int | None:
     program, copies = compile_rules(plain, dictionary), Copies()
     for fact, stamp in stated:
         context = BACKGROUND if stamp == FOREVER else BACKGROUND + 1
-        s, p, o = map(dictionary.encode, fact)
-        copies.append(context, s, p, o, stamp)
-    for (_, *triple), stamp in closure(program, dictionary, [copies], NEVER).items():
-        if tuple(map(dictionary.decode, triple)) == proof.fact:
+        copies.append(context, *text_triple(fact, dictionary), stamp)
+    for (_, s, p, o), stamp in closure(program, dictionary, [copies], NEVER).items():
+        if triple_text((s, p, o), dictionary) == proof.fact:
             return stamp
     return None

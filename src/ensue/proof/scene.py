@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from ensue.dictionary import Dictionary
 from ensue.errors import UsageError
-from ensue.model import FOREVER, NEVER, Facts, Triple
+from ensue.model import FOREVER, NEVER, Triple
 from ensue.proof.closing import OR, Brought, ground, hold
-from ensue.proof.held import Ground, Held
+from ensue.proof.held import Ground, Held, columns_of
 from ensue.proof.memory import Memory, Moment
 from ensue.query.apart import NO_KEY
 from ensue.query.arrivals import Arrival
 from ensue.query.background import Background
-from ensue.query.dataset import Columns, Dataset, PlainGraph, visible
+from ensue.query.dataset import Dataset, PlainGraph
 from ensue.query.materialise import CONTEXT
 from ensue.query.parting import parted
 from ensue.query.running import RunningQuery, Sources, leaves
@@ -54,7 +54,7 @@ class Scene:
         """The graphs for an evaluation."""
         apart = self.running.query.named_graphs
         held = {
-            name: PlainGraph(_columns(graph.live if name in apart else graph, graph.dictionary))
+            name: PlainGraph(columns_of(graph.live, graph.dictionary) if name in apart else graph.columns)
             for name, graph in self.graphs.items()
         }
         named = {name: graph for name, graph in held.items() if name is not None}
@@ -62,19 +62,19 @@ class Scene:
         return Dataset(dictionary, held[None], named, frozenset(self.running.scopes.named))
 
 
-def _columns(held: Iterable[tuple[Triple, int]], dictionary: Dictionary) -> Columns:
-    facts = Facts.of((CONTEXT, *triple, stamp) for triple, stamp in held)
-    return visible(Columns.of(facts), dictionary)
-
-
 class Scenes:
     """Makes scenes: of evaluations that are remembered, or else of what is held now."""
 
-    def __init__(self, sources: Sources, memory: Memory | None) -> None:
+    def __init__(self, sources: Sources, background: Background, memory: Memory | None) -> None:
+        """`background` has the rules that windows are closed under."""
         self._sources = sources
+        self._background = background
         self._memory = memory
         self._grounds: dict[frozenset[str], Ground] = {}
-        self._last: tuple[object, list[Scene]] | None = None
+        self._made: dict[object, list[Scene]] = {}
+        self._held: dict[object, Mapping[int, Held]] = {}
+        self._until = -1
+        """The moment up to which scenes are known that were made before."""
 
     def moment(self, running: RunningQuery, at: int | None = None, *, back: int = 0) -> Moment | None:
         """The evaluation of a query whose window closed `at` (None: the last but `back`); None: of now.
@@ -98,10 +98,19 @@ class Scenes:
 
     def of(self, running: RunningQuery, moment: Moment | None) -> list[Scene]:
         """What a query saw then, or (None) would see now: one scene, or one for each partition."""
-        key = (running, moment, self._memory.now if self._memory is not None else object())
-        if self._last is None or self._last[0] != key:
-            self._last = (key, list(self._make(running, moment)))
-        return self._last[1]
+        if self._memory is None:
+            return list(self._make(running, moment))
+        if self._until < self._memory.now:
+            self._made.clear()
+            self._held.clear()
+            self._until = self._memory.now
+        if (running, moment) not in self._made:
+            self._made[running, moment] = list(self._make(running, moment))
+        return self._made[running, moment]
+
+    def used_terms(self) -> list[Iterable[int]]:
+        """The columns of integers in use besides what is pinned and what reasoners use."""
+        return self._background.used_terms()
 
     def background(self, graphs: frozenset[str] = frozenset()) -> Held:
         """What holds without any stream, over these graphs of FROM."""
@@ -129,10 +138,12 @@ class Scenes:
             return {}
         graphs = part.scope.graphs if isinstance(part, Bound) else part.graphs
         if moment is None and isinstance(part, Bound):
-            brought: Iterable[Brought] = self._held_now(part)
-        else:
+            return hold(self._background, self._ground(graphs), self._held_now(part), graphs)
+        key = (_content_key(running, name, moment), part.scope if isinstance(part, Bound) else part)
+        if key not in self._held:
             brought = self._parted(running, graphs, list(self._came(running, name, part, moment)))
-        return hold(self._background, self._ground(graphs), brought, graphs)
+            self._held[key] = hold(self._background, self._ground(graphs), brought, graphs)
+        return self._held[key]
 
     def _held_now(self, part: Bound) -> Iterator[Brought]:
         source = OR.join(part.scope.streams)
@@ -186,12 +197,16 @@ class Scenes:
         return self._grounds[graphs]
 
     @property
-    def _background(self) -> Background:
-        return self._sources.background
-
-    @property
     def _dictionary(self) -> Dictionary:
         return self._sources.dictionary
+
+
+def _content_key(running: RunningQuery, name: str | None, moment: Moment | None) -> object:
+    """The same for queries whose windows hold the same."""
+    if moment is None:
+        return running
+    windows = zip(running.query.streams, moment.evaluation.windows, moment.read, strict=True)
+    return tuple((on.stream, on.spec, window, read) for on, window, read in windows if on.name == name)
 
 
 def _offset(part: Bound | Loose, length: int | None) -> int:

@@ -13,7 +13,7 @@ itself. Where no such fact could make the best proof so far smaller, that one is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import islice
@@ -219,13 +219,26 @@ def _joined(
     if not left:
         yield binding
         return
-    matches = [held.matching(_filled(rule.premises[at], binding), cut=rule.cut[at]) for at in left]
-    chosen = min(range(len(left)), key=lambda at: len(matches[at]))
-    rest = left[:chosen] + left[chosen + 1 :]
-    for triple in matches[chosen]:
+    chosen, matches = _fewest(held, rule, left, binding)
+    rest = [at for at in left if at != chosen]
+    for triple in matches:
         extended = list(binding)
-        if _is_fresh(held, triple, at_least) and match(rule.premises[left[chosen]], triple, extended):
+        if _is_fresh(held, triple, at_least) and match(rule.premises[chosen], triple, extended):
             yield from _joined(held, rule, rest, extended, at_least)
+
+
+def _fewest(
+    held: Held, rule: CompiledRule, left: list[int], binding: Binding
+) -> tuple[int, Sequence[Triple]]:
+    """Of the premises that are left the one with the fewest matches, and these."""
+    chosen, fewest = left[0], None
+    for at in left:
+        matches = held.matching(_filled(rule.premises[at], binding), cut=rule.cut[at])
+        if fewest is None or len(matches) < len(fewest):
+            chosen, fewest = at, matches
+        if len(fewest) <= 1:
+            break
+    return chosen, fewest or []
 
 
 def _is_fresh(held: Held, triple: Triple, at_least: int) -> bool:

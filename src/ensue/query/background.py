@@ -47,7 +47,9 @@ class Background:
         knowledge: Knowledge,
         strategy: str,
         equality: str = EQUALITIES[0],
+        stated: Copies | None = None,
     ) -> None:
+        """`stated` is what the knowledge has for background, if it was read already."""
         self.rules = rules
         self._equality = equality
         self.strategy = strategy
@@ -60,7 +62,15 @@ class Background:
         self._settled: dict[frozenset[str], Settled] = {}
         refused = refused_by(rules)
         self._refused = Lookout(refused, dictionary.pin) if refused else None
-        self._stated = self._read(knowledge.background())
+        self._stated = self._read(knowledge.background()) if stated is None else stated
+
+    def under(self, rules: RuleSet) -> Background:
+        """The same knowledge under other rules."""
+        made = Background(
+            rules, self._dictionary, self._knowledge, self.strategy, self._equality, self._stated
+        )
+        made._loaded = self._loaded
+        return made
 
     def check(self, graphs: Iterable[str]) -> None:
         """Read the graphs that a query names, so that what is wrong with them is said at once."""

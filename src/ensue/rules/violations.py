@@ -108,6 +108,16 @@ def name_of(predicate: str) -> str | None:
     return predicate[1 : -len(_END)] if predicate.startswith('"') and predicate.endswith(_END) else None
 
 
+def seen(predicate: str) -> str:
+    """A predicate inside a closure as rules have it.
+
+    >>> seen('"cax-dw"^^<urn:ensue:violation>'), seen("<urn:p>")
+    ('<urn:ensue:violation:cax-dw>', '<urn:p>')
+    """
+    name = name_of(predicate)
+    return predicate if name is None else f"{_START}{name}>"
+
+
 def _hidden(patterns: Iterable[Pattern]) -> tuple[Pattern, ...]:
     return tuple(replace(each, p=hidden(each.p)) if is_violation(each.p) else each for each in patterns)  # type: ignore[arg-type]
 
