@@ -189,6 +189,16 @@ def test_literals_that_cannot_be(data, expected):
     assert bool(found) == bool(wanted)
 
 
+@pytest.mark.parametrize("strategy", ["dred", "expiration", "rete"])
+def test_every_strategy_knows_values(strategy):
+    data = """:p a owl:FunctionalProperty ; rdfs:range xsd:byte . :a :p "07"^^xsd:int, 8 . :b :q "x"^^xsd:boolean .
+        :C owl:maxCardinality "1"^^xsd:nonNegativeInteger ; owl:onProperty :r . :a a :C ; :r :c, :d"""
+    one, other = (closure(regime(), statements(data), each) for each in (strategy, "recompute"))
+    assert one == other
+    assert {each[0] for each in one.violations} == {"dt-diff", "dt-not-type"}
+    assert (term(":c"), term("owl:sameAs"), term(":d")) in one.statements
+
+
 def test_every_rule_has_a_case():
     tested = {each[0] for each in (*lines(CASES), *lines(FALSE), *DATATYPES)}
     tested |= {"dt-type2-base", "dt-type2-asked", "dt-diff", "dt-not-type"}

@@ -2,7 +2,7 @@
 
 The file is taken apart in `sparql_skeleton.py`; rdflib parses what is left; `sparql_where.py` turns
 the WHERE part into branches; here each branch becomes a rule. A blank node in a template is a node
-that the rule makes, one per solution.
+that the rule makes, one per solution. A SELECT is a condition (`sparql_select.py`).
 """
 
 from __future__ import annotations
