@@ -27,7 +27,10 @@ def test_figure_2():
         ("<urn:p>", f"<{RDFS}subPropertyOf>", "<urn:q>"),
         ("<urn:x>", "<urn:p>", "<urn:y>"),
     ]
-    assert closed(2, stated).statements - set(stated) == {("<urn:x>", TYPE, "<urn:B>"), ("<urn:x>", "<urn:q>", "<urn:y>")}
+    assert closed(2, stated).statements - set(stated) == {
+        ("<urn:x>", TYPE, "<urn:B>"),
+        ("<urn:x>", "<urn:q>", "<urn:y>"),
+    }
 
 
 def test_figure_4_is_a_condition():

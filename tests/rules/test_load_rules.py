@@ -84,7 +84,7 @@ def test_a_misspelt_regime():
 
 
 def test_an_unknown_name_lists_the_regimes():
-    with pytest.raises(InputError, match="the regimes are datatype-axioms, .* rdfs-jena, .*transitive-isin"):
+    with pytest.raises(InputError, match=r"the regimes are datatype-axioms, .* rdfs-jena, .*transitive-isin"):
         load_rules("zzz/zzz")
 
 

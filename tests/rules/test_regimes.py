@@ -118,7 +118,9 @@ def test_a_file_of_ones_own_uses_rules(tmp_path):
 
 
 def test_bracketed_rules_use_rules_too():
-    rules = parse_rules("# use: domain as d\n[r: (?x <urn:p> ?y) -> (?y <urn:p> ?x)] // use: range", "r.rules")
+    rules = parse_rules(
+        "# use: domain as d\n[r: (?x <urn:p> ?y) -> (?y <urn:p> ?x)] // use: range", "r.rules"
+    )
     assert [rule.name for rule in rules.rules] == ["d", "r"]
 
 

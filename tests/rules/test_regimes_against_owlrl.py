@@ -1,4 +1,4 @@
-"""Small closures under `rdfs` and `owl2rl` against a reasoner that others wrote: whatever differs has a reason.
+"""Small closures under `rdfs` and `owl2rl` against a reasoner of others: whatever differs has a reason.
 
 Blank nodes become IRIs first, so that statements can be compared as text.
 """
@@ -56,7 +56,7 @@ def test_owl2rl():
     only_ours = {
         # dt-eq: the number as it is written most simply, besides as it is stated.
         ("<urn:ex:OneHome>", f"<{OWL}maxCardinality>", f'"1"^^<{XSD}integer>'),
-        # scm-spo on (p below q), (q below p), and scm-eqp2 on that: owlrl leaves out what is about one property.
+        # scm-spo on (p below q), (q below p), and scm-eqp2 on that: not in owlrl for one property.
         *((f"<urn:ex:{p}>", word, f"<urn:ex:{p}>") for p in ("likes", "loves") for word in (above, equal)),
     }
     # dt-type2: owlrl gives a literal its own datatype; ours are also in those that it is derived from.

@@ -22,8 +22,8 @@ from ensue.errors import EnsueError, RuleError
 from ensue.rules import safety
 from ensue.rules.lexer import Source
 from ensue.rules.lists import substituted
-from ensue.rules.sparql_skeleton import Piece, Skeleton, pieces, skeleton
 from ensue.rules.sparql_select import UNNAMED
+from ensue.rules.sparql_skeleton import Piece, Skeleton, pieces, skeleton
 from ensue.rules.sparql_where import Branch, Where, triples
 from ensue.rules.tree import Bind, Condition, Guard, Mint, Node, Pattern, Rule, RuleSet, Var
 from ensue.terms import VIOLATION

@@ -9,6 +9,7 @@ value is a message for people, which the condition's name is here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from ensue.errors import RuleError
 from ensue.rules.lexer import Source, Token
@@ -40,7 +41,7 @@ def as_condition(source: Source, tokens: Sequence[Token]) -> list[Token]:
     where = next((at for at in range(begin, len(tokens)) if tokens[at].is_op("{")), len(tokens))
     head = [token for token in tokens[begin + 1 : where] if not token.is_word("DISTINCT", "REDUCED", "WHERE")]
     body = list(tokens[where:])
-    given = {t.text[1:] for before, t in zip(body, body[1:], strict=False) if before.is_word("AS")}
+    given = {token.text[1:] for before, token in pairwise(body) if before.is_word("AS")}
     about = [token for token in head if token.kind == "var" and token.text[1:] not in given]
     if len(about) < 2 or any(token.kind != "var" for token in head):
         raise RuleError(

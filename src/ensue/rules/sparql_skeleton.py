@@ -156,8 +156,8 @@ def _refuse(source: Source, tokens: list[Token], words: Container[str]) -> None:
 
 
 _ABOUT_LISTS = (
-    "to walk a list there is no need for it: rdf:rest*/rdf:first, list:pair, list:chain and NOT EXISTS twice ask "
-    "for its members, and become plain rules for each list (docs/rules.md, Lists)"
+    "to walk a list there is no need for it: rdf:rest*/rdf:first, list:pair, list:chain and NOT EXISTS twice "
+    "ask for its members, and become plain rules for each list (docs/rules.md, Lists)"
 )
 
 
