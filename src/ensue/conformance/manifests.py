@@ -54,10 +54,14 @@ class GraphCase:
 
 
 class Manifest:
-    """One manifest file, as a graph to walk through; relative IRIs are those of files beside it."""
+    """One manifest file, as a graph to walk through; relative IRIs are those of files beside it.
 
-    def __init__(self, path: Path) -> None:
+    `home` is the manifest's own IRI on the web: tests that it names relative to itself are known by that.
+    """
+
+    def __init__(self, path: Path, home: str | None = None) -> None:
         self.path = path
+        self._home = home
         self._objects: dict[tuple[Node, str], list[Node]] = defaultdict(list)
         self._base = path.resolve().as_uri()
         try:
@@ -72,6 +76,10 @@ class Manifest:
         for entry in self.members(self.one(ox.NamedNode(self._base), MF + "entries")):
             assert isinstance(entry, ox.NamedNode)
             yield entry
+
+    def iri(self, test: ox.NamedNode) -> str:
+        """What a test is known by outside of this machine."""
+        return test.value.replace(self._base, self._home) if self._home else test.value
 
     def all(self, subject: Node | None, predicate: str) -> list[Node]:
         """What a node has of a property."""
@@ -124,7 +132,7 @@ def query_cases(manifest: Manifest, prefix: str = "") -> Iterator[QueryCase]:
             regimes = manifest.members(manifest.one(action, SD + "entailmentRegime"))
             yield QueryCase(
                 name=prefix + local_name(test),
-                iri=test.value,
+                iri=manifest.iri(test),
                 query=manifest.file(manifest.one(action, QT + "query")),
                 data=tuple(map(manifest.file, manifest.all(action, QT + "data"))),
                 graphs=tuple(map(manifest.file, manifest.all(action, QT + "graphData"))),
@@ -143,7 +151,7 @@ def graph_cases(manifest: Manifest) -> Iterator[GraphCase]:
         recognised = manifest.members(manifest.one(test, MF + "recognizedDatatypes"))
         yield GraphCase(
             name=local_name(test),
-            iri=test.value,
+            iri=manifest.iri(test),
             positive="PositiveEntailmentTest" in kinds,
             regime=regime.value,
             recognised=tuple(node.value for node in recognised if isinstance(node, ox.NamedNode)),
