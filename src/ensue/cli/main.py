@@ -44,11 +44,10 @@ COMMANDS = {
     "check": Command("check queries, rules and files without running", "ensue.cli.check", "add_check"),
     "explain": Command("show how a job would be done", "ensue.cli.explain", "add_explain"),
     "reason": Command("close RDF files under rules, once", "ensue.cli.reason", "add_reason"),
-    "conformance": Command(
-        "run a third-party suite: tables, JSON and EARL", "ensue.cli.conformance", "add_conformance"
-    ),
+    "rules": Command("show regimes and what they share", "ensue.cli.rules", "add_rules"),
     "generate": Command("make a workload", "ensue.bench.cli", "add_generate"),
     "bench": Command("run an experiment: table, JSON and plot", "ensue.bench.cli", "add_bench"),
+    "conformance": Command("run a third-party suite", "ensue.cli.conformance", "add_conformance"),
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ensue.plan.shapes import Shape
+from ensue.rules.builtins import may_give
 from ensue.rules.tree import Bind, Mint, Node, Pattern, Premise, Rule, Var
 
 Binding = dict[Var, str]
@@ -20,8 +21,8 @@ class Head:
     premises: tuple[Premise, ...]
     minted: frozenset[Var]
     """The variables of the conclusion that are nodes made by the rule."""
-    computed: frozenset[Var]
-    """The variables of the conclusion that conditions give a value."""
+    computed: Mapping[Var, str]
+    """The variables of the conclusion that conditions give a value, each with the name of the function."""
 
     def unify(self, shape: Shape) -> Binding | None:
         """What the rule's variables are where it concludes something of a shape; None if it cannot.
@@ -36,9 +37,12 @@ class Head:
         """
         binding: Binding = {}
         for node, term in zip(self.conclusion, shape, strict=True):
-            if term is None or node in self.computed:
+            if term is None:
                 continue
-            if isinstance(node, str):
+            if isinstance(node, Var) and node in self.computed:
+                if not may_give(self.computed[node], term):
+                    return None
+            elif isinstance(node, str):
                 if node != term:
                     return None
             elif node in self.minted:
@@ -57,7 +61,8 @@ def heads(rules: Iterable[Rule]) -> tuple[Head, ...]:
 def _head(rule: Rule, conclusion: Pattern) -> Head:
     body = {variable for premise in rule.premises for variable in premise.pattern.variables()}
     minted = frozenset(c.target for c in rule.conditions if isinstance(c, Mint)) - body
-    computed = frozenset(c.target for c in rule.conditions if isinstance(c, Bind)) - body - minted
+    computed = {c.target: c.name for c in rule.conditions if isinstance(c, Bind)}
+    computed = {target: name for target, name in computed.items() if target not in body | minted}
     return Head(rule.name, conclusion, rule.premises, minted, computed)
 
 
