@@ -1,7 +1,8 @@
 """The entry point: which command, and what its end means to the shell.
 
 A command's module is loaded only when that command is named, so `ensue --help` does not wait for
-parsers and kernels. Exit codes: 0 done, 1 the input was at fault, 2 usage, 130 stopped by Ctrl-C.
+parsers and kernels. Exit codes: 0 done, 1 the input was at fault, 2 usage, 3
+inconsistent (`reason --check`), 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations

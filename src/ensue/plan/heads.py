@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ensue.plan.shapes import Shape
 from ensue.rules.builtins import may_give
 from ensue.rules.tree import Bind, Mint, Node, Pattern, Premise, Rule, Var
+from ensue.rules.violations import is_violation
 
 Binding = dict[Var, str]
 
@@ -83,14 +84,20 @@ class HeadIndex:
         self.every = every
         self._named: dict[str, list[Head]] = {}
         self._open = [head for head in every if isinstance(head.conclusion.p, Var)]
+        self._facts = [head for head in every if not is_violation(head.conclusion.p)]
         for head in every:
             if isinstance(head.conclusion.p, str):
                 self._named.setdefault(head.conclusion.p, []).append(head)
 
     def concluding(self, shape: Shape) -> Sequence[Head]:
-        """The heads that may conclude something of a shape: all that do are among them."""
+        """The heads that may conclude something of a shape: all that do are among them.
+
+        Who asks for any predicate does not ask for violations, and these are of conditions alone.
+        """
         if shape[1] is None:
-            return self.every
+            return self._facts
+        if is_violation(shape[1]):
+            return self._named.get(shape[1], ())
         return [*self._named.get(shape[1], ()), *self._open]
 
 

@@ -19,6 +19,7 @@ from ensue.plan.heads import Head, filled, heads
 from ensue.plan.known import Closed
 from ensue.plan.shapes import Shape, shape_of
 from ensue.rules.tree import Guard, Node, Pattern, Premise, Rule, RuleSet, Var
+from ensue.rules.violations import is_violation
 
 _Same = dict[Var, Node]
 
@@ -80,7 +81,9 @@ def _loops_of(every: Iterable[Head]) -> frozenset[str]:
     ends: dict[str, set[int]] = {}
     for head in every:
         s, p, o = head.conclusion
-        if s != o or not isinstance(p, str) or len(head.premises) != 1 or head.minted or head.computed:
+        if s != o or not isinstance(p, str) or is_violation(p) or head.minted or head.computed:
+            continue
+        if len(head.premises) != 1:
             continue
         [premise] = head.premises
         given = tuple(premise.pattern)

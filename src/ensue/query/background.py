@@ -24,7 +24,9 @@ from ensue.query.apart import Apart
 from ensue.query.dataset import Columns, PlainGraph, visible
 from ensue.query.materialise import CONTEXT
 from ensue.query.parting import Keys
+from ensue.query.violations import wrong, wrong_apart
 from ensue.rules.tree import RuleSet
+from ensue.violations import Violation, violations_in
 
 if TYPE_CHECKING:
     from ensue.maintain.recompute import Recompute
@@ -100,6 +102,18 @@ class Background:
         """Copies of the one context with what follows from them over the background and these graphs."""
         facts = self._closer(graphs).closure_of(copies, CONTEXT)
         return visible(Columns.of(facts), self._dictionary)
+
+    def wrong(self, copies: Copies, graphs: frozenset[str]) -> Columns:
+        """The violations that follow from copies of the one context over the background and these graphs."""
+        return wrong(self._closer(graphs).closure_of(copies, CONTEXT), self._dictionary)
+
+    def wrong_apart(self, copies: Copies, graphs: frozenset[str]) -> Apart:
+        """The same for copies of several contexts."""
+        return wrong_apart(self._closer(graphs).closure_of(copies, None), self._dictionary)
+
+    def violations(self, graphs: frozenset[str]) -> list[Violation]:
+        """What is wrong with the background and these graphs, whatever streams bring."""
+        return violations_in(self._closer(graphs).closure(BACKGROUND), self._dictionary)
 
     def close_apart(self, copies: Copies, graphs: frozenset[str]) -> Apart:
         """Copies of several contexts, each with what follows from it alone over the background."""
