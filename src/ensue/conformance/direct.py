@@ -14,6 +14,7 @@ Both are done to every query of that regime alike; queries of the other regimes 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
 import pyoxigraph as ox
 from rdflib import BNode, Variable
@@ -23,7 +24,7 @@ from ensue.plan.known import Statement
 from ensue.query.algebra import nodes
 from ensue.query.language_cursor import Cursor
 from ensue.query.tree import ContinuousQuery
-from ensue.rules.lexer import Source
+from ensue.rules.lexer import Source, Token
 
 OWL = "http://www.w3.org/2002/07/owl#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -43,28 +44,42 @@ _PARTS = {
     *(f"{OWL}{name}" for name in ("qualifiedCardinality", "minQualifiedCardinality")),
     *(f"{OWL}{name}" for name in ("maxQualifiedCardinality", "withRestrictions")),
 }
+_PATH = "|".join(f"<{mark}>" for mark in MARKS)
 _KINDS = {f"{OWL}Class", f"{OWL}Restriction", "http://www.w3.org/2000/01/rdf-schema#Datatype"}
 
 
 def over_names(text: str) -> str:
     """A SPARQL query that gives those solutions in which no variable is an expression.
 
-    >>> print(over_names("SELECT * { ?c a <urn:C> }").replace("> ?", "> ?")[:66])
-    SELECT * { ?c a <urn:C>  FILTER(!bound(?c) || !isBlank(?c) || NOT
+    >>> print(over_names("SELECT * { ?c a <urn:C> }").replace(_PATH, "..."))
+    SELECT * { ?c a <urn:C>  FILTER NOT EXISTS { ?c ... [] FILTER(isBlank(?c)) } }
     """
     tokens = Cursor(Source(text, "query")).tokens
-    variables = dict.fromkeys(token.text[1:] for token in tokens if token.kind == "var")
-    path = "|".join(f"<{mark}>" for mark in MARKS)
-    filters = [
-        f" FILTER(!bound(?{name}) || !isBlank(?{name}) || NOT EXISTS {{ ?{name} {path} [] }})"
-        for name in variables
-    ]
-    depth = 0
-    for token in tokens:
-        depth += token.is_op("{") - token.is_op("}")
-        if depth == 0 and token.is_op("}"):
-            return text[: token.start] + "".join(filters) + text[token.start :]
-    return text
+    end = next(
+        at
+        for at, depth in enumerate(_depths(tokens, "{", "}"))
+        if at and depth == 0 and tokens[at].is_op("}")
+    )
+    filters = "".join(_restrictions(tokens[:end]))
+    return text[: tokens[end].start] + filters + " " + text[tokens[end].start :]
+
+
+def _depths(tokens: Iterable[Token], opening: str, closing: str) -> list[int]:
+    """How many brackets are open after each token."""
+    return list(accumulate(token.is_op(opening) - token.is_op(closing) for token in tokens))
+
+
+def _restrictions(tokens: Sequence[Token]) -> Iterator[str]:
+    """A FILTER for each variable. What `AS` names is made of others, so it is left out."""
+    braces, brackets = _depths(tokens, "{", "}"), _depths(tokens, "(", ")")
+    certain: dict[str, bool] = {}
+    for at, token in enumerate(tokens):
+        if token.kind == "var" and braces[at] and not tokens[at - 1].is_word("AS"):
+            bound = braces[at] == 1 and brackets[at] == 0
+            certain[token.text[1:]] = certain.get(token.text[1:], False) or bound
+    for name, bound in certain.items():
+        expression = f"EXISTS {{ ?{name} {_PATH} [] FILTER(isBlank(?{name})) }}"
+        yield f" FILTER NOT {expression}" if bound else f" FILTER(!bound(?{name}) || NOT {expression})"
 
 
 def definitions(query: ContinuousQuery, data: Sequence[Statement]) -> list[Statement]:
@@ -94,9 +109,7 @@ def _defines(predicate: Node, value: Node) -> bool:
     return str(predicate) in _PARTS or (str(predicate) == f"{RDF}type" and str(value) in _KINDS)
 
 
-def _parts(
-    root: Node, defining: Sequence[tuple[Node, Node, Node]]
-) -> Iterator[tuple[Node, Node, Node]]:
+def _parts(root: Node, defining: Sequence[tuple[Node, Node, Node]]) -> Iterator[tuple[Node, Node, Node]]:
     for s, p, o in defining:
         if s == root:
             yield s, p, o

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ensue.conformance.question import Question, ask
+from ensue.rules.catalogue import written
 from ensue.rules.tree import RuleSet
 
 AXIOMS = "axioms"
@@ -26,20 +27,20 @@ def needed_rules(question: Question, rules: RuleSet) -> tuple[str, ...]:
 
 
 def rule_names(rules: RuleSet) -> list[str]:
-    """The names of rules, in order; what is stated without premises comes last.
+    """The names of rules as they are written, in order; what is stated without premises comes last.
 
     >>> from ensue.rules.load import parse_rules
     >>> rule_names(parse_rules("[a: (?x <urn:p> ?y) -> (?y <urn:p> ?x)] [-> (<urn:a> <urn:p> <urn:b>)]"))
     ['a', 'axioms']
     """
-    names = list(dict.fromkeys(rule.name for rule in rules.rules))
+    names = [each.name for each in written(rules) if not each.is_condition]
     return [*names, AXIOMS] if rules.axioms else names
 
 
 def only(rules: RuleSet, names: Iterable[str]) -> RuleSet:
     """The rules of these names."""
     kept = set(names)
-    chosen = tuple(rule for rule in rules.rules if rule.name in kept)
+    chosen = tuple(rule for each in written(rules) if each.name in kept for rule in each.rules)
     return replace(rules, rules=chosen, axioms=rules.axioms if AXIOMS in kept else ())
 
 
@@ -76,5 +77,5 @@ class Coverage:
     @classmethod
     def of(cls, regime: str, rules: RuleSet, tests: Mapping[str, Sequence[str]]) -> Coverage:
         """`tests`: those that pass with the regime and need rules, and which rules they need."""
-        tested = {name for names in tests.values() for name in names}
-        return cls(regime, len(rule_names(rules)), len(tested), len(tests))
+        tested = {name for names in tests.values() for name in names} - {AXIOMS}
+        return cls(regime, len(rule_names(replace(rules, axioms=()))), len(tested), len(tests))

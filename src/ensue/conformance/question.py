@@ -29,6 +29,7 @@ from ensue.query.language import parse_query
 from ensue.query.tree import ContinuousQuery
 from ensue.reasoner import Reasoner
 from ensue.rules.tree import RuleSet
+from ensue.rules.violations import without_conditions
 
 DIRECT = "OWL-Direct"
 """The regime whose queries are read as `direct` says."""
@@ -74,7 +75,7 @@ def _continuous(text: str, case: QueryCase) -> ContinuousQuery:
 
 def ask(question: Question, rules: RuleSet) -> str | None:
     """Ask the closure of the data under rules, with each evaluator; None if the answers are right."""
-    _, closed = unfold_and_close(rules, [*question.data, *question.defined])
+    _, closed = unfold_and_close(without_conditions(rules), [*question.data, *question.defined])
     dataset = Dataset(closed.dictionary, PlainGraph(still=_seen(closed)))
     for name in ("oxigraph", "auto"):
         evaluator = choose_evaluator(question.query, closed.dictionary, name).evaluator
@@ -92,11 +93,12 @@ def replay(question: Question, rules: RuleSet, strategy: str = "auto") -> str | 
     """Ask a stream that brings the data, a statement each millisecond; None if the answers are right.
 
     Lists that rules have premises about are background, as no stream may bring them; and so is what the
-    query brings along.
+    query brings along. All is derived that follows, whatever the query needs of it: to find that out for a
+    complete regime of which nothing is known beforehand takes longer than to derive it.
     """
     lists = set(_lists(question.data, rules))
     known = [(*statement, None) for statement in (*question.defined, *sorted(lists))]
-    reasoner = Reasoner(rules, Sent(tuple(known)), strategy)
+    reasoner = Reasoner(rules, Sent(tuple(known)), strategy, prune=False)
     try:
         reasoner.register(question.query)
         stream = [statement for statement in question.data if statement not in lists]

@@ -30,7 +30,8 @@ def _regime_rows(outcomes: Sequence[Outcome]) -> Iterable[Row]:
             "tests": len(tagged),
             "pass without rules": sum(one.details["passes"].get(NONE, False) for one in tagged),
             **{"pass with stock rules": len(tagged) - by_file - ways[None]},
-            "stock rules": ", ".join(f"{way} {n}" for way, n in ways.items() if way not in (FILE, None)) or None,
+            "stock rules": ", ".join(f"{way} {n}" for way, n in ways.items() if way not in (FILE, None))
+            or None,
             "with a rule file of ours": by_file,
             "not passed": ways[None],
         }
@@ -70,7 +71,9 @@ def by_kind(outcomes: Sequence[Outcome]) -> Table:
     rows: list[Row] = []
     kinds = dict.fromkeys((one.details["regime"], one.details["positive"]) for one in outcomes)
     for regime, positive in sorted(kinds):
-        own = [one for one in outcomes if (one.details["regime"], one.details["positive"]) == (regime, positive)]
+        own = [
+            one for one in outcomes if (one.details["regime"], one.details["positive"]) == (regime, positive)
+        ]
         rows.append(
             {
                 "regime": regime,
