@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from ensue.plan.cuts import Cut, Cuts, Goal
-from ensue.plan.ground import filled_rule
+from ensue.plan.ground import filled_rule, never_holds
 from ensue.plan.heads import Head, filled, heads
 from ensue.plan.known import Closed
 from ensue.plan.shapes import Shape, shape_of
@@ -110,7 +110,7 @@ def _variants(rule: Rule, loops: frozenset[str]) -> Iterator[tuple[Rule | None, 
         left = [premise for premise, p in zip(rule.premises, chosen, strict=True) if not p]
         given = [filled(premise.pattern, binding) for premise in left]
         news = [each for each in rule.conclusions if not _says_nothing(filled(each, binding), given, loops)]
-        if not news:
+        if not news or any(never_holds(each, binding) for each in rule.conditions):
             continue
         if not all(isinstance(each, Guard) and not each.text for each in rule.conditions):
             yield None, False
@@ -174,7 +174,7 @@ def _why_never(head: Head, cuts: Cuts, loops: frozenset[str]) -> list[Goal] | No
     goals = {}
     for at, premise in enumerate(head.premises):
         goal = Goal(shape_of(premise.pattern), Cut(head, at))
-        if cuts.is_about_schema(goal.shape) and cuts.assumed([goal]) is not None:
+        if cuts.is_about_schema(goal.shape) and cuts.holds(goal):
             goals[at] = goal
     if not goals:
         return None
