@@ -90,6 +90,7 @@ class Settings:
     fixed_schema: bool = False
     check: int | None = None
     violations: str | None = None
+    explain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,7 @@ class Job:
             fixed_schema=settings.fixed_schema,
             check=settings.check,
             violations=settings.violations,
+            explain=settings.explain,
         )
         for name, watch in self.watches.items():
             made.watch(watch, shares.get(name))

@@ -21,8 +21,14 @@ from ensue.graphs import Graphs
 from ensue.knowledge import InFiles, Knowledge
 from ensue.maintain import check_strategy
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER
+from ensue.proof.explainer import Explainer
+from ensue.proof.explanation import Explanation
+from ensue.proof.memory import Memory
+from ensue.proof.responsible import in_window, with_statements
+from ensue.proof.scene import Scenes
 from ensue.query.admission import Admission
 from ensue.query.algebra import uses_timestamps
+from ensue.query.answers import Row
 from ensue.query.arrivals import Arrivals
 from ensue.query.background import Background
 from ensue.query.check import Check
@@ -34,12 +40,13 @@ from ensue.query.running import RunningQuery, Sources
 from ensue.query.scopeplans import ScopePlans
 from ensue.query.scopes import find_scopes
 from ensue.query.share import Share
+from ensue.query.terms_in import Term, term_text
 from ensue.query.timeline import Timeline
 from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
 from ensue.query.violations import Watch, reported, watches, watching_of
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
-from ensue.rules.violations import without_conditions
+from ensue.rules.violations import hidden, is_violation, without_conditions
 from ensue.streamfile import Timed
 from ensue.violations import Reported
 from ensue.windows.frontier import Clock, Disorder
@@ -96,6 +103,7 @@ class Reasoner:
         fixed_schema: bool = False,
         check: int | None = None,
         violations: str | None = None,
+        explain: bool = False,
     ) -> None:
         """`background` is in files; `graphs` says which file the IRI of a FROM is, `allow` from where else
         FROM may read files. Or `background` says all of that itself.
@@ -108,6 +116,7 @@ class Reasoner:
         bring no schema, and one that does is an error; otherwise all is derived from then on. `check`:
         hold every so manieth evaluation of a query against one from scratch; CheckError if they differ.
         `violations`: "changes" or "all" of what violates conditions in the windows (see `violations`).
+        `explain`: remember what the last two windows of each query held, so that it can be told why.
         """
         self.dictionary = self._make_dictionary()
         if strategy != "auto":
@@ -135,7 +144,10 @@ class Reasoner:
             ),
             self._sources,
         )
-        self._timeline = Timeline(self._admission, self.dictionary.encode_all)
+        # Who can make no plan anew keeps no copies, and could not go on with them elsewhere.
+        self._memory = Memory() if explain or (self._watching and self._can_plan_anew) else None
+        self._explainer = Explainer(Scenes(self._sources, self._memory))
+        self._timeline = Timeline(self._admission, self.dictionary.encode_all, self._memory)
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
         self.answers = 0
@@ -169,7 +181,9 @@ class Reasoner:
             return
         graphs = frozenset(watch.default_graphs)
         if graphs not in {frozenset(each.default_graphs) for each in self._watches.values()}:
-            self._reported.extend(map(Reported, self._background.violations(graphs)))
+            held = self._explainer.scenes.background(graphs)
+            wrong = (with_statements(each, held) for each in self._background.violations(graphs))
+            self._reported.extend(map(Reported, wrong))
         self._watches[watch.name] = watch
         self._register(self._with_options(watch.parse()), None, share)
 
@@ -294,7 +308,7 @@ class Reasoner:
         """
         if to is not None:
             self._intake.heartbeat(None, to)
-        return self.told_apart(self._results())
+        return self.told_apart(self._results(), own=True)
 
     def end(self, stream: str | None = None) -> Iterator[Result]:
         """Nothing will follow on a stream (None: on any). Once all have ended, what they hold fires."""
@@ -302,7 +316,7 @@ class Reasoner:
             self._windows_over(name)
             self._intake.end(name)
             self._timeline.end(name)
-        return self.told_apart(self._results())
+        return self.told_apart(self._results(), own=True)
 
     def violations(self) -> Iterator[Reported]:
         """What violates conditions in the windows that closed, as far as results were taken; each once.
@@ -333,13 +347,18 @@ class Reasoner:
 
     # -- from stop to stop -------------------------------------------------------------------------
 
-    def told_apart(self, results: Iterable[Result]) -> Iterator[Result]:
-        """The results of queries; what watches give is for `violations`."""
+    def told_apart(self, results: Iterable[Result], *, own: bool = False) -> Iterator[Result]:
+        """The results of queries; what watches give is for `violations`. `own`: its own, of just now."""
         for result in results:
-            if result.query in self._watches:
-                self._reported.extend(reported(result, self._watches[result.query]))
-            else:
+            watch = self._watches.get(result.query)
+            if watch is None:
                 yield result
+                continue
+            found = reported(result, watch)
+            if own and self._memory is not None and watch.change != "gone":
+                running = self._running(result.query)
+                found = (in_window(each, self._explainer, running) for each in found)
+            self._reported.extend(found)
 
     def _results(self) -> Iterator[Result]:
         while self._ready:
@@ -418,9 +437,59 @@ class Reasoner:
             with self._sources.stages.of("sweep"):
                 used = [*self._background.used_terms(), *self._admission.used_terms()]
                 used += self._intake.used_terms()
+                used += self._memory.used_terms() if self._memory is not None else []
                 for running in self._timeline.queries:
                     used += running.used_terms()
                 self.dictionary.sweep(used)
+
+    # -- why ---------------------------------------------------------------------------------------
+
+    def explain(
+        self, fact: tuple[Term, Term, Term], *, query: str | None = None, at: int | None = None
+    ) -> Explanation:
+        """Why a fact holds, by a smallest proof, and until when if nothing more arrives.
+
+        It is looked for in the windows of a query (None: of each in turn): as they were at the last
+        evaluation, or at the one whose window closed `at`, if the reasoner was made to `explain`; otherwise
+        in what is held for the windows to come. Raises NotHeldError where it does not hold.
+
+        >>> r, isin = Reasoner("transitive-isin"), "<http://example.org/isIn>"
+        >>> q = r.register("ASK FROM STREAM <urn:s> [RANGE 10s STEP 5s] { ?x ?y ?z }")
+        >>> r.push("urn:s", [(1000, "<urn:a>", isin, "<urn:b>"), (4000, "<urn:b>", isin, "<urn:c>")])
+        >>> _ = list(r.advance(to=5000))
+        >>> why = r.explain(("<urn:a>", isin, "<urn:c>"))
+        >>> why.proofs[0].rule, why.stamp, why.until
+        ('R', 1000, 15000)
+        """
+        s, p, o = map(term_text, fact)
+        p = hidden(p) if is_violation(p) else p
+        queries = self._timeline.queries if query is None else [self._running(query)]
+        return self._explainer.fact((s, p, o), queries, at)
+
+    def explain_answer(self, answer_of: str | Result, row: Row, *, at: int | None = None) -> Explanation:
+        """Why a row is an answer of a query, by proofs of the facts that it rests on.
+
+        Of a query by name it is the last evaluation, or the one that closed `at`; of a result, that one.
+        """
+        if isinstance(answer_of, Result):
+            at = answer_of.close if self._memory is not None else None
+            return self._explainer.answer(self._running(answer_of.query), row, at)
+        return self._explainer.answer(self._running(answer_of), row, at)
+
+    def explain_left(self, query: str, row: Row) -> Explanation:
+        """Why a row was an answer of a query the last time but one, and what has gone that it rested on.
+
+        For a reasoner that was made to `explain`.
+        """
+        return self._explainer.left(self._running(query), row)
+
+    def _running(self, name: str) -> RunningQuery:
+        for running in self._timeline.queries:
+            if running.name == name:
+                return running
+        known = [running.name for running in self._timeline.queries]
+        hint = did_you_mean(name, known) or f"registered: {', '.join(known) or 'none'}"
+        raise UsageError(f"no query '{name}' is registered", hint=hint)
 
     # -- what it does ------------------------------------------------------------------------------
 

@@ -7,23 +7,40 @@ in the closure with the others, out of sight of premises and queries, and is fou
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ensue.dictionary import Dictionary
-from ensue.model import FOREVER, Facts
+from ensue.model import Facts
 from ensue.rules.violations import name_of
 from ensue.terms import VIOLATION, Kind
 
 
+@dataclass(frozen=True, slots=True)
+class Responsible:
+    """A statement that a violation rests on, who stated it, and when."""
+
+    statement: tuple[str, str, str]
+    source: str
+    """"background", the regime of an axiom, or the IRI of a stream."""
+    time: int | None
+    """None: it holds always."""
+
+    def json(self) -> dict[str, Any]:
+        """As data, the statement as a line of N-Triples."""
+        told = {} if self.time is None else {"time": self.time}
+        return {"statement": f"{' '.join(self.statement)} .", "source": self.source, **told}
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Violation:
-    """One condition that is not met, by which terms, and the stamp of that."""
+    """One condition that is violated, and by which terms."""
 
     condition: str
     subject: str
     object: str
-    stamp: int = FOREVER
+    statements: tuple[Responsible, ...] = field(default=(), compare=False)
+    """What it rests on; nothing where nobody has looked."""
 
     @property
     def fact(self) -> tuple[str, str, str]:
@@ -37,7 +54,15 @@ class Violation:
 
     def json(self) -> dict[str, Any]:
         """As data, terms in N-Triples."""
-        return {"violation": self.condition, "terms": list(self.terms)}
+        found: dict[str, Any] = {"violation": self.condition, "terms": list(self.terms)}
+        if self.statements:
+            found["statements"] = [each.json() for each in self.statements]
+        return found
+
+    @property
+    def since(self) -> int | None:
+        """When the last of the statements came that it rests on; None: it holds always, or nobody knows."""
+        return max((each.time for each in self.statements if each.time is not None), default=None)
 
     def __str__(self) -> str:
         return f"{self.condition}: {' '.join(self.terms)}"
@@ -58,9 +83,15 @@ class Reported:
 
     def json(self) -> dict[str, Any]:
         """As `ensue run --violations` tells it."""
-        about = {"window": self.window, "change": self.change, "open": self.open, "close": self.close}
-        found = self.violation.json() | {name: value for name, value in about.items() if value is not None}
-        return found | ({} if self.until is None else {"until": self.until})
+        about = {
+            "window": self.window,
+            "change": self.change,
+            "open": self.open,
+            "close": self.close,
+            "since": self.violation.since,
+            "until": self.until,
+        }
+        return self.violation.json() | {name: value for name, value in about.items() if value is not None}
 
 
 def violations_in(facts: Facts, dictionary: Dictionary) -> list[Violation]:
@@ -83,9 +114,9 @@ def violations_in(facts: Facts, dictionary: Dictionary) -> list[Violation]:
 def _found(facts: Facts, dictionary: Dictionary) -> Iterator[Violation]:
     decode, kinds = dictionary.decode, dictionary.kinds
     names: dict[int, str | None] = {}
-    for _context, s, p, o, stamp in facts:
+    for _context, s, p, o, _stamp in facts:
         if kinds[p] == Kind.TYPED:
             if p not in names:
                 names[p] = name_of(decode(p))
             if (name := names[p]) is not None:
-                yield Violation(name, decode(s), decode(o), stamp)
+                yield Violation(name, decode(s), decode(o))

@@ -51,8 +51,8 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     add("-q", "--quiet", action="store_true", help="no progress and counts")
 
 
-def job_of(args: argparse.Namespace) -> Job:
-    """The job that a command line describes."""
+def job_of(args: argparse.Namespace, *, explain: bool = False) -> Job:
+    """The job that a command line describes; `explain`: it has to be told why."""
     queries = [read_query(name) for name in args.queries]
     settings = Settings(
         strategy=args.strategy,
@@ -66,6 +66,7 @@ def job_of(args: argparse.Namespace) -> Job:
         fixed_schema=args.fixed_schema,
         check=args.check,
         violations=None if args.violations is None else "all" if args.every_violation else "changes",
+        explain=explain,
     )
     graphs = Graphs(pairs(args.graph, "--graph"), args.allow)
     return Job.of(queries, load_rules(*args.rules), InFiles(tuple(args.background), graphs), settings)

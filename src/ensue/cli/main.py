@@ -45,6 +45,7 @@ COMMANDS = {
     "check": Command("check queries, rules and files without running", "ensue.cli.check", "add_check"),
     "explain": Command("show how a job would be done", "ensue.cli.explain", "add_explain"),
     "reason": Command("close RDF files under rules, once", "ensue.cli.reason", "add_reason"),
+    "why": Command("say why a fact or an answer holds, and until when", "ensue.cli.why", "add_why"),
     "rules": Command("show regimes and what they share", "ensue.cli.rules", "add_rules"),
     "generate": Command("make a workload", "ensue.bench.cli", "add_generate"),
     "bench": Command("run an experiment: table, JSON and plot", "ensue.bench.cli", "add_bench"),

@@ -22,6 +22,9 @@ from ensue.model import BACKGROUND, Copies, Facts, Triple
 from ensue.plan.known import Closed
 from ensue.plan.unfold import has_lists, unfold
 from ensue.progress import Progress
+from ensue.proof.held import Ground, Held
+from ensue.proof.proof import BACKGROUND as BY_FILES
+from ensue.proof.responsible import with_statements
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
 from ensue.terms import Kind
@@ -83,6 +86,9 @@ def run(args: argparse.Namespace) -> int:
         hidden = known if args.derived_only else set()
         written = output.write_lines(sorted(_lines(facts, hidden, dictionary)))
     _report_what_is_missing(count - len(hidden) - written, dictionary, progress)
+    if args.check and wrong:
+        ground = Ground(rules, dictionary, facts, ((BY_FILES, triple) for triple in known))
+        wrong = [with_statements(each, Held(ground, (), {})) for each in wrong]
     return _report_what_is_wrong(wrong, progress, check=args.check)
 
 

@@ -35,7 +35,7 @@ def run_local(args: argparse.Namespace) -> int:
             args.violations, lambda path: stack.enter_context(Output(path, whole=False)), progress
         )
         wrong.write(reasoner.violations())
-        for result in _answers(reasoner, streams, letters, progress):
+        for result in results_of(reasoner, streams, letters, progress):
             wrong.write(reasoner.violations())
             out.write(result)
         wrong.write(reasoner.violations())
@@ -53,7 +53,7 @@ def _letters(args: argparse.Namespace, stack: ExitStack, progress: Progress) -> 
     return ShownLetters(progress)
 
 
-def _answers(
+def results_of(
     reasoner: Reasoner, streams: dict[str, str], letters: DeadLetters, progress: Progress
 ) -> Iterator[Result]:
     """Feed the streams side by side, the one that is furthest behind first, and give what comes out."""

@@ -15,7 +15,7 @@ from ensue.files import Statement
 from ensue.knowledge import Knowledge
 from ensue.maintain import make
 from ensue.maintain.contract import Maintainer
-from ensue.model import BACKGROUND, Copies
+from ensue.model import BACKGROUND, Copies, Facts
 from ensue.plan.known import Closed
 from ensue.plan.lookout import Lookout, Numbers, list_for_rules
 from ensue.plan.specialise import Reader, Specialised, specialise
@@ -97,6 +97,18 @@ class Background:
             facts = self._closer(graphs).closure(BACKGROUND)
             self._closed[graphs] = visible(Columns.of(facts), self._dictionary)
         return self._closed[graphs]
+
+    def truth(self, graphs: frozenset[str], copies: Copies | None = None) -> Facts:
+        """All that follows, whether or not a query would see it: from the background and these graphs.
+
+        Or, without what these hold, from copies over them: each context by itself.
+        """
+        closer = self._closer(graphs)
+        return closer.closure(BACKGROUND) if copies is None else closer.closure_of(copies, None)
+
+    def stated(self, graphs: frozenset[str]) -> list[tuple[str | None, Copies]]:
+        """What was read: the background (None), and each of these graphs."""
+        return [(None, self._stated), *((iri, self._graph(iri)) for iri in sorted(graphs))]
 
     def close(self, copies: Copies, graphs: frozenset[str]) -> Columns:
         """Copies of the one context with what follows from them over the background and these graphs."""

@@ -118,6 +118,11 @@ class RunningQuery:
         """The query's name."""
         return self.query.name
 
+    @property
+    def dictionary(self) -> Dictionary:
+        """The integers that its plan and its graphs are in."""
+        return self._sources.dictionary
+
     def read(self, read: Read) -> None:
         """One of the windows closes now: take what is in it."""
         for name, bound in self.bounds.items():
@@ -412,7 +417,7 @@ class RunningQuery:
             return None  # Stamps from several scopes are on no common scale.
         [bound] = bounds
         spec = self.query.streams[bound.position].spec
-        return [_leaves(bound, spec, stamp) for stamp in answers.stamps]
+        return [leaves(bound, spec, stamp) for stamp in answers.stamps]
 
 
 def _plain(graph: Graph | Parts, decode: Decode) -> list[Any]:
@@ -434,7 +439,8 @@ def _is_in_step(query: ContinuousQuery) -> bool:
     return len(grids) == 1 and query.every_ms in (None, next(iter(grids))[1])
 
 
-def _leaves(bound: Bound, spec: Spec, stamp: int) -> int | None:
+def leaves(bound: Bound, spec: Spec, stamp: int) -> int | None:
+    """The close at which what has this stamp will be gone if nothing more arrives; None: never."""
     if stamp == FOREVER or bound.least is None:
         return None
     close = spec.grid.close(spec.grid.at_or_after(stamp + bound.least))
