@@ -23,7 +23,7 @@ def add_conformance(subparsers: SubParsers) -> None:
     parser = subparsers.add_parser(
         "conformance",
         help="run a third-party suite: tables, JSON and EARL",
-        description="Run a suite of the W3C's and tell what passes, with which rules, what does not, and why. "
+        description="Run a suite of the W3C's and tell what passes, with which rules, what fails, and why. "
         "Exit code 1 if a test fails that is not listed as failing, or passes although it is.",
     )
     parser.add_argument("suite", choices=NAMES, help="which suite")

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ensue.conformance.library import FILE, NONE, rules_of, rules_with_file
+from ensue.conformance.library import BELOW_FILES, FILE, NONE, Library, file_of, rules_of
 from ensue.conformance.manifests import Manifest, QueryCase, query_cases
 from ensue.conformance.outcome import Outcome, Status
 from ensue.conformance.queries import suite_folder
 from ensue.conformance.question import Question, ask, replay
+from ensue.rules.load import parse_rules
 from ensue.rules.tree import RuleSet
 
 STOCK: Mapping[str, tuple[str, ...]] = {
@@ -46,17 +47,17 @@ def read(suite: Path) -> list[QueryCase]:
     return list(query_cases(Manifest(suite_folder(suite) / "entailment" / "manifest.ttl")))
 
 
-def run(cases: Iterable[QueryCase]) -> Iterator[Outcome]:
-    """Try each test, and tell with what it passes."""
-    return map(judge, cases)
+def run(cases: Iterable[QueryCase], library: Library = rules_of) -> Iterator[Outcome]:
+    """Try each test, and tell with what it passes; `library` has the stock rules."""
+    return (judge(case, library) for case in cases)
 
 
-def judge(case: QueryCase) -> Outcome:
+def judge(case: QueryCase, library: Library = rules_of) -> Outcome:
     """Try one test."""
     if not set(case.regimes) <= STOCK.keys():
         why = f"tagged {', '.join(case.regimes)}, for which there are no rules"
         return Outcome(case.name, case.iri, Status.NOT_RUNNABLE, NONE, why, _details(case, {}, []))
-    trial = Trial(Question.of(case))
+    trial = Trial(Question.of(case), library)
     verdicts = [trial.verdict(regime) for regime in case.regimes]
     way = trial.way(verdicts)
     failed = way is None
@@ -72,14 +73,17 @@ def judge(case: QueryCase) -> Outcome:
 class Trial:
     """A test's question, and what came of asking it with each set of rules so far."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question, library: Library = rules_of) -> None:
         self.question = question
-        self.problems: dict[str, str | None] = {NONE: ask(question, rules_of(NONE))}
+        self.problems: dict[str, str | None] = {}
         self.last = NONE
+        self._library = library
+        self._file = file_of(question.name)
+        self._passes(NONE)
 
     def verdict(self, regime: str) -> Verdict:
         """Whether the test passes under one of its regimes, and with what."""
-        ways = [*STOCK[regime], FILE] if self._rules(FILE) is not None else STOCK[regime]
+        ways = STOCK[regime] if self._file is None else (*STOCK[regime], FILE)
         return Verdict(regime, next((way for way in ways if self._passes(way)), None))
 
     def way(self, verdicts: Iterable[Verdict]) -> str | None:
@@ -94,21 +98,20 @@ class Trial:
     def as_stream(self, way: str) -> str | None:
         """What is wrong when the data comes on a stream; where no rules are needed, under the last regime."""
         if way == NONE:
-            way = next((tried for tried, problem in reversed(self.problems.items()) if problem is None), NONE)
-        rules = self._rules(way)
-        assert rules is not None
-        return replay(self.question, rules)
+            way = next(tried for tried, problem in reversed(self.problems.items()) if problem is None)
+        return replay(self.question, self._rules(way))
 
     def _passes(self, way: str) -> bool:
         if way not in self.problems:
-            rules = self._rules(way)
-            assert rules is not None
-            self.problems[way] = ask(self.question, rules)
+            self.problems[way] = ask(self.question, self._rules(way))
         self.last = way
         return self.problems[way] is None
 
-    def _rules(self, way: str) -> RuleSet | None:
-        return rules_with_file(self.question.name) if way == FILE else rules_of(way)
+    def _rules(self, way: str) -> RuleSet:
+        if way != FILE:
+            return self._library(way)
+        assert self._file is not None
+        return self._library(BELOW_FILES) + parse_rules(self._file, f"{self.question.name}.ru")
 
 
 def _details(

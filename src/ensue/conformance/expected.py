@@ -36,13 +36,13 @@ def difference(result: Path, query: ContinuousQuery, answers: Answers, rename: R
     `rename` is done to the terms of the file first.
     """
     if result.suffix == ".csv":
-        with result.open(newline="") as file:
-            head, *rows = csv.reader(file)
-        found = [[plain(term) if term else "" for term in row] for row in _ordered(answers, head)]
-        return _unlike(_unlabelled(rows), _unlabelled(found))
+        return _unlike_csv(result, answers)
     if answers.form in (Form.CONSTRUCT, Form.DESCRIBE):
-        wanted = {(s, p, o) for s, p, o, _ in ox.parse(path=result)}
-        return _unlike(_canonical(wanted), _canonical({tuple(map(read_term, row)) for row in answers.rows}))
+        wanted: set[tuple[Term, ...]] = {
+            (quad.subject, quad.predicate, quad.object) for quad in ox.parse(path=result)
+        }
+        found = {tuple(read_term(term) for term in row if term) for row in answers.rows}
+        return _unlike(_canonical(wanted), _canonical(found))
     expected = read_results(result)
     if isinstance(expected, bool):
         return None if expected == answers.truth else f"expected {expected}"
@@ -51,8 +51,14 @@ def difference(result: Path, query: ContinuousQuery, answers: Answers, rename: R
         return f"variables {answers.variables}, expected {names}"
     in_order = any(part.name == "OrderBy" for part in _spine(query))
     renamed = [tuple(term and rename(term) for term in row) for row in rows]
-    found = _ordered(answers, names)
-    return _unlike(_table(names, renamed, in_order), _table(names, found, in_order))
+    return _unlike(_table(names, renamed, in_order), _table(names, _ordered(answers, names), in_order))
+
+
+def _unlike_csv(result: Path, answers: Answers) -> str | None:
+    with result.open(newline="") as file:
+        head, *rows = csv.reader(file)
+    found = [[plain(term) if term else "" for term in row] for row in _ordered(answers, head)]
+    return _unlike(_unlabelled(rows), _unlabelled(found))
 
 
 def read_results(path: Path) -> bool | Table:
@@ -87,8 +93,9 @@ def _result_set(path: Path) -> Table:
     rows: list[Row] = []
     for solution in graph.objects(None, RS.solution):
         row = {
-            str(graph.value(binding, RS.variable)): write_term(read_term(graph.value(binding, RS.value).n3()))
+            str(graph.value(binding, RS.variable)): write_term(read_term(value.n3()))
             for binding in graph.objects(solution, RS.binding)
+            if (value := graph.value(binding, RS.value)) is not None
         }
         rows.append(tuple(row.get(name) for name in names))
     return names, rows

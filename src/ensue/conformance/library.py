@@ -6,18 +6,23 @@ class or property of the test's data.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
 from ensue.errors import EnsueError
-from ensue.rules.load import load_rules, parse_rules
+from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
 
 NONE = "no rules"
 FILE = "rule file"
 BELOW_FILES = "owl2rl"
 """The regime that files for single tests add to."""
+
+
+Library = Callable[[str], RuleSet]
+"""From the name of rules, as `rules_of` takes it, to the rules."""
 
 
 @cache
@@ -44,15 +49,6 @@ def tests_with_files() -> list[str]:
     """
     folder = resources.files("ensue.conformance") / "rules"
     return sorted(Path(file.name).stem for file in folder.iterdir() if file.name.endswith(".ru"))
-
-
-@cache
-def rules_with_file(test: str) -> RuleSet | None:
-    """Our rules for a test together with the regime that they add to; None if there are none."""
-    text = file_of(test)
-    if text is None:
-        return None
-    return rules_of(BELOW_FILES) + parse_rules(text, f"{test}.ru")
 
 
 def is_there(way: str) -> bool:

@@ -87,5 +87,7 @@ def _graph(paths: list[Path], dictionary: Dictionary) -> PlainGraph:
     for path in paths:
         for _, s, p, o, _, stamp in load_file(path, dictionary):
             facts[s, p, o] = stamp
-    columns = np.array([(*triple, stamp) for triple, stamp in facts.items()], np.int64).reshape(-1, 4).T
-    return PlainGraph(still=Columns(*columns[:3].astype(np.int32), columns[3]))
+    s, p, o, stamps = (
+        np.array([(*triple, stamp) for triple, stamp in facts.items()], np.int64).reshape(-1, 4).T
+    )
+    return PlainGraph(Columns(s.astype(np.int32), p.astype(np.int32), o.astype(np.int32), stamps))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ensue.conformance.library import NONE, rules_of
+from ensue.conformance.library import NONE, Library, rules_of
 from ensue.conformance.manifests import GraphCase, Manifest, graph_cases
 from ensue.conformance.needed import only
 from ensue.conformance.outcome import Outcome, Status
@@ -52,15 +52,15 @@ def read(suite: Path) -> list[GraphCase]:
     return list(graph_cases(Manifest(suite / "manifest.ttl", HOME)))
 
 
-def run(cases: Iterable[GraphCase]) -> Iterator[Outcome]:
-    """Try each test, and tell with what it passes."""
-    return map(judge, cases)
+def run(cases: Iterable[GraphCase], library: Library = rules_of) -> Iterator[Outcome]:
+    """Try each test, and tell with what it passes; `library` has the stock rules."""
+    return (judge(case, library) for case in cases)
 
 
-def judge(case: GraphCase) -> Outcome:
+def judge(case: GraphCase, library: Library = rules_of) -> Outcome:
     """Try one test: without rules, with those of its regime, and with these again as a stream."""
     known = recognised_by(case)
-    stock, rules, entailment = STOCK[case.regime], rules_for(case), Entailment.of(case, known)
+    stock, rules, entailment = STOCK[case.regime], rules_for(case, library), Entailment.of(case, known)
     problems = {
         NONE: Entailment.of(case, frozenset()).problem(rules_of(NONE), as_background),
         stock: entailment.problem(rules, as_background),
@@ -82,12 +82,12 @@ def recognised_by(case: GraphCase) -> frozenset[str]:
     return frozenset() if case.regime == "simple" else frozenset({*case.recognised, *ALWAYS})
 
 
-def rules_for(case: GraphCase) -> RuleSet:
+def rules_for(case: GraphCase, library: Library = rules_of) -> RuleSet:
     """The rules of a test's regime, about the datatypes that it recognises."""
-    rules = rules_of(STOCK[case.regime])
+    rules = library(STOCK[case.regime])
     if case.regime == "simple":
         return rules
-    same_value = only(rules_of("owl2rl"), ["dt-eq"])
+    same_value = only(library("owl2rl"), ["dt-eq"])
     return recognising(rules + same_value, recognised_by(case))
 
 
