@@ -59,15 +59,14 @@ def judge(case: QueryCase, library: Library = rules_of) -> Outcome:
         return Outcome(case.name, case.iri, Status.NOT_RUNNABLE, NONE, why, _details(case, {}, []))
     trial = Trial(Question.of(case), library)
     verdicts = [trial.verdict(regime) for regime in case.regimes]
-    way = trial.way(verdicts)
-    failed = way is None
-    if way is not None and (problem := trial.as_stream(way)) is not None:
-        failed, trial.problems[way] = True, f"as a stream: {problem}"
-    why = (trial.problems[way or trial.last] or "") if failed else ""
-    status = Status.FAILED if failed else Status.PASSED
-    return Outcome(
-        case.name, case.iri, status, way or trial.last, why, _details(case, trial.problems, verdicts)
-    )
+    way, why = trial.way(verdicts), ""
+    if way is None:
+        regime = next(verdict.regime for verdict in verdicts if verdict.way is None)
+        way, why = STOCK[regime][0], trial.problems[STOCK[regime][0]] or ""
+    elif (problem := trial.as_stream(way)) is not None:
+        why = f"as a stream: {problem}"
+    status = Status.FAILED if why else Status.PASSED
+    return Outcome(case.name, case.iri, status, way, why, _details(case, trial.problems, verdicts))
 
 
 class Trial:
@@ -76,7 +75,6 @@ class Trial:
     def __init__(self, question: Question, library: Library = rules_of) -> None:
         self.question = question
         self.problems: dict[str, str | None] = {}
-        self.last = NONE
         self._library = library
         self._file = file_of(question.name)
         self._passes(NONE)
@@ -104,7 +102,6 @@ class Trial:
     def _passes(self, way: str) -> bool:
         if way not in self.problems:
             self.problems[way] = ask(self.question, self._rules(way))
-        self.last = way
         return self.problems[way] is None
 
     def _rules(self, way: str) -> RuleSet:

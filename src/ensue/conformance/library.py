@@ -41,10 +41,10 @@ def file_of(test: str) -> str | None:
     return file.read_text("utf-8") if file.is_file() else None
 
 
-def tests_with_files() -> list[str]:
+def files_of_ours() -> list[str]:
     """The tests that there are rules of ours for.
 
-    >>> "parent4" in tests_with_files()
+    >>> "parent4" in files_of_ours()
     True
     """
     folder = resources.files("ensue.conformance") / "rules"

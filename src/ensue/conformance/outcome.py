@@ -27,7 +27,7 @@ class Outcome:
     iri: str
     status: Status
     way: str
-    """With what it passed, or was tried last: an evaluator, no rules, a regime, a file of rules."""
+    """With what it passed, or did not: an evaluator, no rules, a regime, a file of rules."""
     why: str = ""
     """What was wrong, if it did not pass."""
     details: Mapping[str, Any] = field(default_factory=dict)

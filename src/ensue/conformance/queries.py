@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import numpy as np
-
 from ensue.conformance.expected import difference
 from ensue.conformance.manifests import Manifest, QueryCase, path_of, query_cases
 from ensue.conformance.outcome import Outcome, Status
 from ensue.dictionary import Dictionary
 from ensue.errors import EnsueError
 from ensue.files import load_file
+from ensue.model import BACKGROUND, Facts
 from ensue.query.choose import choose_evaluator
 from ensue.query.dataset import Columns, Dataset, PlainGraph
 from ensue.query.language import parse_query
@@ -87,7 +86,4 @@ def _graph(paths: list[Path], dictionary: Dictionary) -> PlainGraph:
     for path in paths:
         for _, s, p, o, _, stamp in load_file(path, dictionary):
             facts[s, p, o] = stamp
-    s, p, o, stamps = (
-        np.array([(*triple, stamp) for triple, stamp in facts.items()], np.int64).reshape(-1, 4).T
-    )
-    return PlainGraph(Columns(s.astype(np.int32), p.astype(np.int32), o.astype(np.int32), stamps))
+    return PlainGraph(Columns.of(Facts.of((BACKGROUND, *triple, stamp) for triple, stamp in facts.items())))

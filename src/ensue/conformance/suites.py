@@ -86,7 +86,7 @@ def rule_tables(cases: Sequence[Any], tell: Tell) -> list[Table]:
             if ask(question, rules_of(regime)) is None:
                 needs[regime][question.name] = needed_rules(question, rules_of(regime))
     lines = [Coverage.of(regime, rules_of(regime), tests) for regime, tests in needs.items()]
-    return [tables.rules_needed(needs), tables.coverages(lines)]
+    return [tables.rules_needed([each.name for each in asked], needs), tables.coverages(lines)]
 
 
 def _told(cases: Sequence[Any], run: Callable[[Any], Any], tell: Tell) -> list[Outcome]:

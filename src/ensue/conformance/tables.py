@@ -29,7 +29,7 @@ def _regime_rows(outcomes: Sequence[Outcome]) -> Iterable[Row]:
             "regime": regime,
             "tests": len(tagged),
             "pass without rules": sum(one.details["passes"].get(NONE, False) for one in tagged),
-            **{"pass with stock rules": len(tagged) - by_file - ways[None]},
+            "pass with stock rules": len(tagged) - by_file - ways[None],
             "stock rules": ", ".join(f"{way} {n}" for way, n in ways.items() if way not in (FILE, None))
             or None,
             "with a rule file of ours": by_file,
@@ -87,12 +87,12 @@ def by_kind(outcomes: Sequence[Outcome]) -> Table:
     return Table("Tests of RDF 1.1 Semantics", rows)
 
 
-def rules_needed(needs: Needs) -> Table:
+def rules_needed(tests: Iterable[str], needs: Needs) -> Table:
     """INSTANS's table 4: which rules of each regime a test needs. Empty: it does not pass."""
-    tests = dict.fromkeys(test for by_test in needs.values() for test in by_test)
     rows: list[Row] = [
         {"test": test, **{regime: _names(by_test.get(test)) for regime, by_test in needs.items()}}
         for test in tests
+        if any(test in by_test for by_test in needs.values())
     ]
     return Table("Rules that a test needs, of each regime with which it passes and not without rules", rows)
 
