@@ -28,7 +28,8 @@ DATA = """
 <urn:Dog> rdfs:subClassOf <urn:Animal> . <urn:rex> a <urn:Dog> .
 """
 RESULT = """<?xml version="1.0"?><sparql xmlns="http://www.w3.org/2005/sparql-results#"><head>
-<variable name="x"/></head><results><result><binding name="x"><uri>urn:%s</uri></binding></result></results></sparql>
+<variable name="x"/></head><results><result><binding name="x"><uri>urn:%s</uri></binding></result></results>
+</sparql>
 """
 
 
