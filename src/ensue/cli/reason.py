@@ -20,6 +20,7 @@ from ensue.files import SYNTAXES, load_file
 from ensue.maintain import STRATEGIES, make
 from ensue.model import BACKGROUND, Copies, Facts, Triple
 from ensue.plan.known import Closed
+from ensue.plan.selective import select
 from ensue.plan.unfold import has_lists, unfold
 from ensue.progress import Progress
 from ensue.proof.held import Ground, Held
@@ -74,7 +75,9 @@ def run(args: argparse.Namespace) -> int:
     with Output(args.output) as output:
         stated = _read(args, dictionary, progress)
         started = time.perf_counter()
-        facts = _close(args.strategy, rules, stated, dictionary, progress)
+        selected = select(rules, stated, dictionary)
+        progress.say(selected.line)
+        facts = _close(args.strategy, selected.rules, stated, dictionary, progress)
         seconds = time.perf_counter() - started
         known = set(zip(stated.s, stated.p, stated.o, strict=True))
         wrong = violations_in(facts, dictionary)

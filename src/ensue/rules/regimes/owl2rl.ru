@@ -6,9 +6,8 @@
 # equals; scm-cls, scm-op and scm-dp put every class and property below and above itself. A copy without
 # them is much smaller, and a query's plan leaves out what that query cannot see.
 
-PREFIX ensue:     <urn:ensue:>
-PREFIX list:      <urn:ensue:list:>
-PREFIX violation: <urn:ensue:violation:>
+PREFIX ensue: <urn:ensue:>
+PREFIX list:  <urn:ensue:list:>
 
 # --- Table 4: equality -----------------------------------------------------------------------------------
 

@@ -1,7 +1,6 @@
 # Literals and datatypes. A literal is a subject here: inside the closure, never in the output.
 
-PREFIX ensue:     <urn:ensue:>
-PREFIX violation: <urn:ensue:violation:>
+PREFIX ensue: <urn:ensue:>
 
 # rule: literal-in-datatype
 # (What says of a literal that it is the same as itself is left out, here and elsewhere: another statement
