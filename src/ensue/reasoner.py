@@ -24,7 +24,6 @@ from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER
 from ensue.proof.explainer import Explainer
 from ensue.proof.explanation import Explanation
 from ensue.proof.memory import Memory
-from ensue.proof.responsible import in_window, with_statements
 from ensue.proof.scene import Scenes
 from ensue.query.admission import Admission
 from ensue.query.algebra import uses_timestamps
@@ -43,7 +42,8 @@ from ensue.query.share import Share
 from ensue.query.terms_in import Term, term_text
 from ensue.query.timeline import Timeline
 from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
-from ensue.query.violations import Watch, reported, watches, watching_of
+from ensue.query.violations import Watch, watching_of
+from ensue.query.watches import Watches
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
 from ensue.rules.violations import hidden, is_violation, without_conditions
@@ -125,13 +125,10 @@ class Reasoner:
         self._evaluator = evaluator
         if isinstance(background, Iterable):
             background = InFiles(tuple(background), Graphs(graphs, allow))
-        self._watching = None if violations is None else watching_of(violations)
-        found = rule_set(rules)
-        if self._watching is None:  # Where nobody asks what is wrong, conditions are no rules.
-            found = without_conditions(found)
+        watching = None if violations is None else watching_of(violations)
+        # Where nobody asks what is wrong, conditions are no rules.
+        found = rule_set(rules) if watching else without_conditions(rule_set(rules))
         self._background = Background(found, self.dictionary, background, self.strategy)
-        self._watches: dict[str, Watch] = {}
-        self._reported: deque[Reported] = deque()
         self._t0, self._bounds, self._report = t0, bounds, report or Report()
         self._until = until
         self._fixed_schema = fixed_schema
@@ -145,8 +142,9 @@ class Reasoner:
             self._sources,
         )
         # Who can make no plan anew keeps no copies, and could not go on with them elsewhere.
-        self._memory = Memory() if explain or (self._watching and self._can_plan_anew) else None
+        self._memory = Memory() if explain or (watching and self._can_plan_anew) else None
         self._explainer = Explainer(Scenes(self._sources, self._memory))
+        self._watches = Watches(watching, self._background, self._explainer)
         self._timeline = Timeline(self._admission, self.dictionary.encode_all, self._memory)
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
@@ -168,24 +166,18 @@ class Reasoner:
         """
         parsed = parse_query(query, file) if isinstance(query, str) else query
         registered = self._register(self._with_options(parsed), report, share)
-        for watch in watches([parsed], self._background.rules, self._watching) if self._watching else ():
+        for watch in self._watches.wanted([parsed]):
             self.watch(watch)
         return registered
 
     def watch(self, watch: Watch, share: Share | None = None) -> None:
         """Look out for violations in a window that queries read, from now on; `register` does it for its own.
 
-        What the background violates by itself is reported first. `share` as for `register`.
+        `share` as for `register`.
         """
-        if watch.name in self._watches:
-            return
-        graphs = frozenset(watch.default_graphs)
-        if graphs not in {frozenset(each.default_graphs) for each in self._watches.values()}:
-            held = self._explainer.scenes.background(graphs)
-            wrong = (with_statements(each, held) for each in self._background.violations(graphs))
-            self._reported.extend(map(Reported, wrong))
-        self._watches[watch.name] = watch
-        self._register(self._with_options(watch.parse()), None, share)
+        if watch.name not in self._watches:
+            self._watches.add(watch)
+            self._register(self._with_options(watch.parse()), None, share)
 
     def _register(self, parsed: ContinuousQuery, report: Report | None, share: Share | None) -> Registration:
         running = self._prepare(parsed, share)
@@ -202,10 +194,13 @@ class Reasoner:
 
     def remove(self, name: str) -> None:
         """Answer a query no more, and forget what only that query needed."""
+        self._remove(name)
+        for watch in self._watches.superfluous(self.queries):
+            self._watches.remove(watch)
+            self._remove(watch)
+
+    def _remove(self, name: str) -> None:
         running = self._timeline.remove(name)
-        self._watches.pop(name, None)
-        if self._watching is not None and not running.query.violations:
-            self._unwatch()
         self._admission.drop_unused(self._timeline.queries)
         if running.query.kind is Kind.STREAM and name in self._streams:
             self._intake.follow(name)
@@ -215,13 +210,6 @@ class Reasoner:
                 del self._streams[on.stream]
                 if on.stream not in self._timeline.constructed:
                     self._intake.forget(on.stream)
-
-    def _unwatch(self) -> None:
-        """Watch no window any more that no query reads."""
-        assert self._watching is not None
-        read = {watch.name for watch in watches(self.queries, self._background.rules, self._watching)}
-        for name in self._watches.keys() - read:
-            self.remove(name)
 
     @property
     def streams(self) -> list[str]:
@@ -332,8 +320,7 @@ class Reasoner:
         new both: <urn:a> <urn:b> 2000 3000
         gone both: <urn:a> <urn:b> 3000 None
         """
-        while self._reported:
-            yield self._reported.popleft()
+        return self._watches.take()
 
     def _windows_over(self, stream: str) -> list[Grid]:
         """The time windows over a stream, which statements can be pushed to."""
@@ -349,16 +336,12 @@ class Reasoner:
 
     def told_apart(self, results: Iterable[Result], *, own: bool = False) -> Iterator[Result]:
         """The results of queries; what watches give is for `violations`. `own`: its own, of just now."""
+        remembered = own and self._memory is not None
         for result in results:
-            watch = self._watches.get(result.query)
-            if watch is None:
+            if result.query in self._watches:
+                self._watches.tell(result, self._running(result.query) if remembered else None)
+            else:
                 yield result
-                continue
-            found = reported(result, watch)
-            if own and self._memory is not None and watch.change != "gone":
-                running = self._running(result.query)
-                found = (in_window(each, self._explainer, running) for each in found)
-            self._reported.extend(found)
 
     def _results(self) -> Iterator[Result]:
         while self._ready:

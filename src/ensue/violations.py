@@ -74,7 +74,7 @@ class Reported:
 
     violation: Violation
     window: str | None = None
-    """Which window, in the words of queries; None: the background violates a condition by itself, for ever."""
+    """Which window, in the words of queries; None: the background violates a condition by itself."""
     change: Literal["new", "gone"] | None = None
     open: int | None = None
     close: int | None = None

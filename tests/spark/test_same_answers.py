@@ -72,7 +72,9 @@ def is_beyond_the_bound(case):
 def is_right(case, packed):
     watched = packed.plan.job.watches
     told = [
-        each.json() for result in packed.results if result.query in watched
+        each.json()
+        for result in packed.results
+        if result.query in watched
         for each in reported(result, watched[result.query])
     ]
     # Shards tell neither the statements nor since when, and of the background nothing.

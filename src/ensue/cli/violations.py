@@ -15,7 +15,7 @@ class ViolationLines:
     """Writes them as they are reported."""
 
     def __init__(self, where: str | None, opened: Callable[[str | None], Sink], progress: Progress) -> None:
-        """`where`: a file, "-" for standard output, otherwise standard error; `opened` opens the first two."""
+        """`where`: a file, "-" for standard output, otherwise standard error; `opened` opens the others."""
         self._out: Sink = opened(None if where == "-" else where) if where else sys.stderr
         self._progress = progress
 

@@ -1,4 +1,4 @@
-"""Which statements are responsible for a violation: the leaves of its proof, and since when they are there."""
+"""Which statements are responsible for a violation: the leaves of its proof, with their times."""
 
 from __future__ import annotations
 

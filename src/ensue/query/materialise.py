@@ -250,7 +250,7 @@ class Materialisation:
         return WindowParts(self, threshold, parting.present(threshold), parting.unkeyed(threshold))
 
     def read_wrong(self, threshold: int) -> Graph:
-        """The violations with a stamp above a threshold now, and nothing else; not those of the background."""
+        """The violations above a threshold now, and nothing else; not those of the background."""
         if not self.maintainer.stamped:
             self.forget(threshold)
         with self._stages.of("maintain"):

@@ -252,8 +252,7 @@ class RunningQuery:
         """A number that is the same for queries with the same plan over the same scope alone."""
         evaluator = self.choice.evaluator
         alone = isinstance(self.scopes.default, Bound) and not (self.scopes.named or self._named)
-        # Blank nodes that CONSTRUCT makes are each query's own, and so is its share. What is wrong is evaluated
-        # apart from what is right.
+        # Blank nodes that CONSTRUCT makes are each query's own, and so is its share.
         if (
             self._share is not None
             or self._is_parted

@@ -89,7 +89,9 @@ class Watch:
     def parse(self) -> ContinuousQuery:
         """The query."""
         parts = (f"{{ ?subject {p} ?object BIND({p} AS ?condition) }}" for p in self.conditions)
-        asked = f"SELECT ?condition ?subject ?object FROM STREAM <urn:s> [RANGE 1s] {{ {' UNION '.join(parts)} }}"
+        asked = (
+            f"SELECT ?condition ?subject ?object FROM STREAM <urn:s> [RANGE 1s] {{ {' UNION '.join(parts)} }}"
+        )
         return replace(
             parse_query(asked, "<violations>", self.name),
             streams=self.streams,
@@ -142,7 +144,7 @@ def reported(result: Result, watch: Watch) -> Iterator[Reported]:
     for row, leaves in zip(result.answers.rows, until, strict=True):
         condition, subject, object_ = (term or "" for term in row)
         found = Violation(condition[len(VIOLATION) + 1 : -1], subject, object_)
-        ends = (leaves or "forever") if known else None
+        ends: int | Literal["forever"] | None = (leaves or "forever") if known else None
         yield Reported(found, watch.window, watch.change, result.open, result.close, ends)
 
 

@@ -1,0 +1,66 @@
+"""The watches of a reasoner, and what they have told."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ensue.proof.explainer import Explainer
+from ensue.proof.responsible import in_window, with_statements
+from ensue.query.background import Background
+from ensue.query.output import Result
+from ensue.query.running import RunningQuery
+from ensue.query.tree import ContinuousQuery
+from ensue.query.violations import Watch, Watching, reported, watches
+from ensue.violations import Reported
+
+
+@dataclass(slots=True)
+class Watches:
+    """Which windows are watched, by the names of the watches."""
+
+    watching: Watching | None
+    """Which violations are told; None: nobody asks."""
+    _background: Background
+    _explainer: Explainer
+    _watches: dict[str, Watch] = field(default_factory=dict)
+    _told: deque[Reported] = field(default_factory=deque)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._watches
+
+    def wanted(self, queries: Iterable[ContinuousQuery]) -> list[Watch]:
+        """The watches on the windows of some queries, if anybody asks for them."""
+        return watches(queries, self._background.rules, self.watching) if self.watching else []
+
+    def superfluous(self, queries: Iterable[ContinuousQuery]) -> list[str]:
+        """The watches on windows that none of these queries reads."""
+        return list(self._watches.keys() - {watch.name for watch in self.wanted(queries)})
+
+    def add(self, watch: Watch) -> None:
+        """One more. What the background violates by itself is told first, once."""
+        graphs = frozenset(watch.default_graphs)
+        known = {frozenset(each.default_graphs) for each in self._watches.values()}
+        if graphs not in known and (found := self._background.violations(graphs)):
+            held = self._explainer.scenes.background(graphs)
+            self._told.extend(Reported(with_statements(each, held)) for each in found)
+        self._watches[watch.name] = watch
+
+    def remove(self, name: str) -> None:
+        """One less."""
+        del self._watches[name]
+
+    def tell(self, result: Result, running: RunningQuery | None) -> None:
+        """Take in what a watch gave; `running` is the watch if its window is remembered."""
+        watch = self._watches[result.query]
+        for each in reported(result, watch):
+            if running is None or watch.change == "gone":
+                self._told.append(each)
+            else:
+                self._told.append(in_window(each, self._explainer, running))
+
+    def take(self) -> Iterator[Reported]:
+        """What was told since."""
+        while self._told:
+            yield self._told.popleft()
