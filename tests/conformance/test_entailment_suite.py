@@ -7,6 +7,7 @@ import re
 import pytest
 from renaming import VOCABULARIES, renamed, rewritten
 
+from ensue.bench.publish import render_table
 from ensue.conformance import entailment, tables
 from ensue.conformance.library import BELOW_FILES, FILE, NONE, file_of, files_of_ours, rules_of
 from ensue.conformance.needed import needed_rules, only, rule_names
@@ -32,6 +33,12 @@ def test_what_passes(judged):
         "OWL-Direct": [47, 21, 41, 6, 0],
         "RIF": [4, 0, 0, 0, 4],
     }
+
+
+def test_that_the_documentation_has_these_tables(judged, repository):
+    text = (repository / "docs" / "conformance.md").read_text()
+    for table in (tables.by_regime(list(judged.values())), tables.in_all(list(judged.values()))):
+        assert render_table(table) in f"\n{text}"
 
 
 def test_that_nothing_is_unexpected(judged):

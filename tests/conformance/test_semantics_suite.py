@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ensue.bench.publish import render_table
 from ensue.conformance import semantics, tables
 from ensue.conformance.library import NONE, rules_of
 from ensue.conformance.needed import only, rule_names
@@ -16,8 +17,9 @@ def outcomes(semantics_cases):
     return list(semantics.run(semantics_cases.values()))
 
 
-def test_what_passes(outcomes):
+def test_what_passes(outcomes, repository):
     table = tables.by_kind(outcomes)
+    assert render_table(table) in (repository / "docs" / "conformance.md").read_text()
     counts = {(row["regime"], row["entailment"]): list(row.values())[3:] for row in table.rows}
     # without rules, with stock rules, not passed
     assert counts == {
