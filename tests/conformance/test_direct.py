@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ensue.conformance.direct import definitions, over_names
-from ensue.conformance.queries import STREAM
+from ensue.conformance.streams import STREAM
 from ensue.knowledge import Sent
 from ensue.query.language import parse_query
 from ensue.reasoner import Reasoner

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from renaming import VOCABULARIES, renamed, rewritten
@@ -142,18 +143,14 @@ def test_that_a_rule_too_many_is_noticed(entailment_cases):
     assert "found but not expected" in outcome.why
 
 
-def test_that_a_stream_that_differs_is_noticed(entailment_cases):
+def test_that_a_stream_that_lacks_a_statement_is_noticed(entailment_cases):
     question = Question.of(entailment_cases["rdfs01"])
-    lost = Question(question.name, question.data[1:], question.query, (), question.result)
     rules = rules_of("rdfs")
     assert replay(question, rules) is None
-    assert any(
-        replay(
-            Question(lost.name, question.data[:k] + question.data[k + 1 :], lost.query, (), lost.result),
-            rules,
-        )
-        for k in range(len(question.data))
-    )
+    lacking_one = [
+        replace(question, data=question.data[:k] + question.data[k + 1 :]) for k in range(len(question.data))
+    ]
+    assert any(replay(lacking, rules) for lacking in lacking_one)
 
 
 @pytest.mark.parametrize(
@@ -174,6 +171,5 @@ def test_which_rules_a_test_needs(regime, test, rules, entailment_cases):
 @pytest.mark.parametrize("strategy", ["recompute", "dred", "rete"])
 def test_streams_by_every_strategy(strategy, entailment_cases, judged):
     for name, case in entailment_cases.items():
-        ways = [way for way, passed in judged[name].details["passes"].items() if passed and way != FILE]
-        for way in ways:
-            assert replay(Question.of(case), rules_of(way), strategy) is None, (name, way)
+        if judged[name].status is Status.PASSED and judged[name].way != FILE:
+            assert replay(Question.of(case), rules_of(judged[name].way), strategy) is None, name

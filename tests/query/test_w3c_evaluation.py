@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from ensue.conformance import queries
 from ensue.conformance.expected import difference
 from ensue.conformance.manifests import QueryCase
 from ensue.conformance.outcome import exceptions
-from ensue.conformance.queries import continuous, dataset, read
+from ensue.conformance.queries import dataset, read, replay
 from ensue.dictionary import Dictionary
 from ensue.query.choose import choose_evaluator
 from ensue.query.oxigraph import OxigraphEvaluator
@@ -48,7 +49,7 @@ def suite(shared_data):
 
 @cache
 def parsed(case: QueryCase):
-    return continuous(case)
+    return queries.parsed(case)
 
 
 @pytest.mark.parametrize("case", listed())
@@ -64,6 +65,23 @@ def test_evaluator_of_choice(case, suite):
     data = dataset(case, query)
     evaluator = choose_evaluator(query, data.dictionary).evaluator
     assert difference(case.result, query, evaluator.evaluate(data)) is None
+
+
+def of_folders(*names):
+    return [case for case in CASES if case.name.startswith(tuple(f"{name}/" for name in names))]
+
+
+@pytest.mark.parametrize(
+    "case", of_folders("bind", "exists", "grouping", "negation"), ids=lambda case: case.name
+)
+def test_over_a_stream(case, suite):
+    assert difference(case.result, parsed(case), replay(case)) is None
+
+
+@pytest.mark.long
+def test_all_over_streams(suite):
+    failed = [case.name for case in CASES if difference(case.result, parsed(case), replay(case)) is not None]
+    assert sorted(failed) == sorted(FAILS)
 
 
 @pytest.mark.parametrize("suffix", [".srx", ".srj", ".csv", ".tsv", ".ttl"])

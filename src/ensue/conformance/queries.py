@@ -9,19 +9,19 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ensue.conformance.expected import difference
+from ensue.conformance.library import NONE, rules_of
 from ensue.conformance.manifests import Manifest, QueryCase, path_of, query_cases
 from ensue.conformance.outcome import Outcome, Status
+from ensue.conformance.streams import ask_stream, continuous
 from ensue.dictionary import Dictionary
 from ensue.errors import EnsueError
-from ensue.files import load_file
+from ensue.files import load_file, read_statements
+from ensue.knowledge import Sent
 from ensue.model import BACKGROUND, Facts
+from ensue.query.answers import Answers
 from ensue.query.choose import choose_evaluator
 from ensue.query.dataset import Columns, Dataset, PlainGraph
-from ensue.query.language import parse_query
 from ensue.query.tree import ContinuousQuery
-
-STREAM = "urn:ensue:conformance"
-"""The stream that the queries of tests read."""
 
 FOLDERS = (
     *("aggregates", "bind", "bindings", "cast", "construct", "csv-tsv-res", "exists", "functions"),
@@ -30,6 +30,7 @@ FOLDERS = (
 """What is SPARQL 1.1 Query, and its results; `entailment` is for rules."""
 
 EVALUATORS = ("oxigraph", "auto")
+AS_STREAM = "as a stream"
 
 
 def read(suite: Path) -> list[QueryCase]:
@@ -48,36 +49,51 @@ def suite_folder(path: Path) -> Path:
 
 
 def run(cases: Iterable[QueryCase]) -> Iterator[Outcome]:
-    """Answer each query with each evaluator."""
+    """Answer each query with each evaluator, and once more over a stream."""
     for case in cases:
-        why = {name: problem for name in EVALUATORS if (problem := _problem(case, name)) is not None}
+        why = {
+            way: problem for way in (*EVALUATORS, AS_STREAM) if (problem := _problem(case, way)) is not None
+        }
         status = Status.FAILED if why else Status.PASSED
-        chosen = choose_evaluator(continuous(case), Dictionary()).evaluator.name
+        chosen = choose_evaluator(parsed(case), Dictionary()).evaluator.name
         yield Outcome(case.name, case.iri, status, chosen, "\n".join(why.values()), {"failed": [*why]})
 
 
-def _problem(case: QueryCase, evaluator: str) -> str | None:
+def _problem(case: QueryCase, way: str) -> str | None:
     try:
-        query = continuous(case)
-        data = dataset(case, query)
-        answers = choose_evaluator(query, data.dictionary, evaluator).evaluator.evaluate(data)
+        query = parsed(case)
+        answers = replay(case) if way == AS_STREAM else _evaluate(case, query, way)
     except EnsueError as problem:
         return str(problem)
     return difference(case.result, query, answers)
 
 
-def continuous(case: QueryCase) -> ContinuousQuery:
-    """The query of a test, over a stream on which nothing comes."""
-    before = f"BASE <{case.query.as_uri()}> FROM STREAM <{STREAM}> [RANGE 1s] "
-    return parse_query(before + case.query.read_text("utf-8"), case.name)
+def _evaluate(case: QueryCase, query: ContinuousQuery, evaluator: str) -> Answers:
+    data = dataset(case, query)
+    return choose_evaluator(query, data.dictionary, evaluator).evaluator.evaluate(data)
+
+
+def parsed(case: QueryCase) -> ContinuousQuery:
+    """The query of a test."""
+    named = [path.as_uri() for path in case.graphs]
+    return continuous(case.query.read_text("utf-8"), case.name, case.query.as_uri(), named)
+
+
+def replay(case: QueryCase) -> Answers:
+    """The answers over a stream that brings the data of the default graph."""
+    query = parsed(case)
+    data = [(s, p, o) for path in case.data for s, p, o, _ in read_statements(path)]
+    graphs = {
+        iri: tuple(read_statements(path_of(iri))) for iri in (*query.default_graphs, *query.named_graphs)
+    }
+    return ask_stream(query, data, rules_of(NONE), Sent(graphs=graphs))
 
 
 def dataset(case: QueryCase, query: ContinuousQuery) -> Dataset:
     """The dataset of a test; FROM and FROM NAMED of its query add to what the manifest says."""
     dictionary = Dictionary()
     default = [*case.data, *map(path_of, query.default_graphs)]
-    named = [*case.graphs, *map(path_of, query.named_graphs)]
-    graphs = {path.as_uri(): _graph([path], dictionary) for path in named}
+    graphs = {iri: _graph([path_of(iri)], dictionary) for iri in query.named_graphs}
     return Dataset(dictionary, _graph(default, dictionary), graphs)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ensue.conformance.direct import definitions, over_names
 from ensue.conformance.expected import Rename, difference
 from ensue.conformance.manifests import QueryCase
-from ensue.conformance.queries import STREAM
+from ensue.conformance.streams import ask_stream, continuous
 from ensue.errors import EnsueError
 from ensue.files import read_statements
 from ensue.knowledge import Sent
@@ -25,16 +25,12 @@ from ensue.plan.unfold import refused_by, unfold_and_close
 from ensue.query.answers import Answers
 from ensue.query.choose import choose_evaluator
 from ensue.query.dataset import Columns, Dataset, PlainGraph, visible
-from ensue.query.language import parse_query
 from ensue.query.tree import ContinuousQuery
-from ensue.reasoner import Reasoner
 from ensue.rules.tree import RuleSet
 from ensue.rules.violations import without_conditions
 
 DIRECT = "OWL-Direct"
 """The regime whose queries are read as `direct` says."""
-
-_HOUR = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +40,6 @@ class Question:
     name: str
     data: tuple[Statement, ...]
     query: ContinuousQuery
-    """Over a window of an hour."""
     defined: tuple[Statement, ...]
     """What the query brings along: class expressions that the data lacks."""
     result: Path
@@ -59,18 +54,13 @@ class Question:
         ]
         text = rewrite(case.query.read_text("utf-8"))
         direct = DIRECT in case.regimes
-        query = _continuous(over_names(text) if direct else text, case)
+        query = continuous(over_names(text) if direct else text, case.name, case.query.as_uri())
         defined = definitions(query, data) if direct else []
         return cls(case.name, tuple(data), query, tuple(defined), case.result, rename)
 
     def problem(self, answers: Answers) -> str | None:
         """What is wrong with answers, None if they are right."""
         return difference(self.result, self.query, answers, self.rename)
-
-
-def _continuous(text: str, case: QueryCase) -> ContinuousQuery:
-    before = f"BASE <{case.query.as_uri()}> FROM STREAM <{STREAM}> [RANGE {_HOUR}ms] "
-    return parse_query(before + text, case.name)
 
 
 def ask(question: Question, rules: RuleSet) -> str | None:
@@ -90,25 +80,19 @@ def _seen(closed: Closed) -> Columns:
 
 
 def replay(question: Question, rules: RuleSet, strategy: str = "auto") -> str | None:
-    """Ask a stream that brings the data, a statement each millisecond; None if the answers are right.
+    """Ask a stream that brings the data; None if the answers are right.
 
     Lists that rules have premises about are background, as no stream may bring them; and so is what the
-    query brings along. All is derived that follows, whatever the query needs of it: to find that out for a
-    complete regime of which nothing is known beforehand takes longer than to derive it.
+    query brings along.
     """
     lists = set(_lists(question.data, rules))
-    known = [(*statement, None) for statement in (*question.defined, *sorted(lists))]
-    reasoner = Reasoner(rules, Sent(tuple(known)), strategy, prune=False)
+    stream = [statement for statement in question.data if statement not in lists]
+    known = Sent(tuple((*statement, None) for statement in (*question.defined, *sorted(lists))))
     try:
-        reasoner.register(question.query)
-        stream = [statement for statement in question.data if statement not in lists]
-        reasoner.feed(STREAM, [(time, *statement, None) for time, statement in enumerate(stream, 1)])
-        results = [*reasoner.advance(to=_HOUR)]
+        answers = ask_stream(question.query, stream, rules, known, strategy)
     except EnsueError as problem:
         return str(problem)
-    if [result.close for result in results] != [_HOUR]:
-        return f"windows closed at {[result.close for result in results]}, not once at {_HOUR}"
-    return question.problem(results[0].answers)
+    return question.problem(answers)
 
 
 def _lists(data: Iterable[Statement], rules: RuleSet) -> list[Statement]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ensue.bench.harness import Table
 from ensue.conformance import entailment, queries, semantics, tables
 from ensue.conformance.library import NONE, is_there, rules_of
+from ensue.conformance.manifests import GraphCase, QueryCase
 from ensue.conformance.needed import Coverage, needed_rules
 from ensue.conformance.outcome import Outcome, exceptions, unexpected
 from ensue.conformance.question import Question, ask
@@ -19,6 +20,8 @@ REGIMES = (
     *("sparkwave", "rdfs-jena", "pdsv"),
 )
 """The regimes of tables 4 and 5."""
+
+Case = TypeVar("Case", QueryCase, GraphCase)
 
 Tell = Callable[[int, int, str], None]
 """Told how many of how many tests are done, and which is next."""
@@ -74,7 +77,7 @@ SUITES: dict[str, Callable[[Path, Tell], Report]] = {
 }
 
 
-def rule_tables(cases: Sequence[Any], tell: Tell) -> list[Table]:
+def rule_tables(cases: Iterable[QueryCase], tell: Tell) -> list[Table]:
     """INSTANS's tables 4 and 5 for the tests that do not pass without rules."""
     asked = [question for question in map(Question.of, cases) if ask(question, rules_of(NONE)) is not None]
     needs: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -89,7 +92,7 @@ def rule_tables(cases: Sequence[Any], tell: Tell) -> list[Table]:
     return [tables.rules_needed([each.name for each in asked], needs), tables.coverages(lines)]
 
 
-def _told(cases: Sequence[Any], run: Callable[[Any], Any], tell: Tell) -> list[Outcome]:
+def _told(cases: Sequence[Case], run: Callable[[list[Case]], Iterable[Outcome]], tell: Tell) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for number, case in enumerate(cases):
         tell(number, len(cases), case.name)
