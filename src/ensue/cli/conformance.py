@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ensue.conformance.suites import Report
 
 NAMES = ("w3c-entailment", "rdf-mt", "w3c-query")
+"""The suites, named here so that `--help` need not load them."""
 
 
 def add_conformance(subparsers: SubParsers) -> None:

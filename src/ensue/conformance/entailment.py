@@ -30,7 +30,7 @@ STOCK: Mapping[str, tuple[str, ...]] = {
 rules come in documents of their own, which are not part of the suite."""
 
 STRENGTH = tuple(dict.fromkeys(way for ways in STOCK.values() for way in ways))
-"""The stock rules, those that conclude least first."""
+"""The stock rules, those that are preferred first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from ensue.errors import EnsueError
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
 
@@ -49,12 +48,3 @@ def files_of_ours() -> list[str]:
     """
     folder = resources.files("ensue.conformance") / "rules"
     return sorted(Path(file.name).stem for file in folder.iterdir() if file.name.endswith(".ru"))
-
-
-def is_there(way: str) -> bool:
-    """Whether these regimes ship."""
-    try:
-        rules_of(way)
-    except EnsueError:
-        return False
-    return True
