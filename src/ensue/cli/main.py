@@ -49,6 +49,7 @@ COMMANDS = {
     "rules": Command("show regimes and what they share", "ensue.cli.rules", "add_rules"),
     "generate": Command("make a workload", "ensue.bench.cli", "add_generate"),
     "bench": Command("run an experiment: table, JSON and plot", "ensue.bench.cli", "add_bench"),
+    "conformance": Command("run a third-party suite", "ensue.cli.conformance", "add_conformance"),
 }
 
 
