@@ -171,7 +171,7 @@ def _why_never(head: Head, cuts: Cuts, loops: frozenset[str]) -> list[Goal] | No
     goals = {}
     for at, premise in enumerate(head.premises):
         goal = Goal(shape_of(premise.pattern), Cut(head, at))
-        if cuts.is_about_schema(goal.shape) and cuts.assumed([goal]) is not None:
+        if cuts.is_about_schema(goal.shape) and cuts.holds(goal):
             goals[at] = goal
     if not goals:
         return None

@@ -223,7 +223,7 @@ def _divide_by(
 ) -> _Division:
     key = Var(variable)
     still = {pattern: Goal(shape_of(pattern)) for pattern in asked if key not in pattern.variables()}
-    still = {pattern: goal for pattern, goal in still.items() if cuts.assumed([goal]) is not None}
+    still = {pattern: goal for pattern, goal in still.items() if cuts.holds(goal)}
     Keying(query, variable, still.__contains__).check(low.tree)
     needs = (Need(shape_of(each), tuple(each).index(key)) for each in asked if key in each.variables())
     division = _Division(variable, low, backward.close(cuts, needs), tuple(still.values()))
