@@ -65,7 +65,12 @@ def add_run(subparsers: SubParsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Do it."""
     _, output = kind_and_path(args.output)
-    _check_apart({"--output": output, "--dead-letters": args.dead_letters, "--metrics": args.metrics})
+    files = {"--output": output, "--dead-letters": args.dead_letters, "--metrics": args.metrics}
+    if args.violations not in (None, "", "-"):
+        files["--violations"] = args.violations
+    if args.every_violation and args.violations is None:
+        raise UsageError("--every-violation without --violations", hint="add --violations FILE")
+    _check_apart(files)
     if args.engine == "local":
         for name in _ON_SPARK:
             if getattr(args, name) is not None:

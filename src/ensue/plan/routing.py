@@ -198,6 +198,9 @@ def _divide(query: ContinuousQuery, cuts: Cuts) -> _Division:
 
     Raises NotDivided for the likeliest one.
     """
+    if query.violations and any(head.minted for head in cuts.index.every):
+        # Unlike the answers of a query, violations may be about such nodes.
+        raise NotDivided(Condition.KNOWN_WHERE, "a rule makes nodes, which may be anywhere")
     asked = patterns(query)
     names = [node.name for pattern in asked for node in pattern if isinstance(node, Var)]
     visible = dict.fromkeys(name for name in names if not name.startswith(("/", "_:")))

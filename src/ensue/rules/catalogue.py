@@ -15,7 +15,8 @@ from ensue.errors import Place
 from ensue.rules.load import load_rules
 from ensue.rules.same import form
 from ensue.rules.tree import Rule, RuleSet
-from ensue.rules.uses import VIOLATION, renamed
+from ensue.rules.uses import renamed
+from ensue.rules.violations import is_condition
 
 Form = frozenset[Hashable]
 
@@ -31,7 +32,7 @@ class Written:
     @property
     def is_condition(self) -> bool:
         """Whether it concludes that something cannot be, and nothing else."""
-        return all(str(head.p).startswith(f"<{VIOLATION}") for rule in self.rules for head in rule.conclusions)
+        return all(map(is_condition, self.rules))
 
     def form(self) -> Form:
         """The same for those that say the same; a violation's own name makes no difference."""

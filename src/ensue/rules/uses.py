@@ -17,9 +17,7 @@ from dataclasses import dataclass, replace
 from ensue.errors import Place
 from ensue.rules.lexer import Source
 from ensue.rules.tree import Mint, Pattern, Rule
-
-VIOLATION = "urn:ensue:violation:"
-"""The namespace of what conditions conclude; the local name is the condition's."""
+from ensue.terms import VIOLATION
 
 _DIRECTIVE = re.compile(r"#+\s*use:(.*)", re.DOTALL)
 _CALLED = re.compile(r"\s*([\w.+\-]+(?:/[\w.\-]+)?)(?:\s+as\s+([\w.\-]+))?\s*")

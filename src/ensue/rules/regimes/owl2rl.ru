@@ -6,10 +6,8 @@
 # equals; scm-cls, scm-op and scm-dp put every class and property below and above itself. A copy without
 # them is much smaller, and a query's plan leaves out what that query cannot see.
 
-PREFIX ensue:     <urn:ensue:>
-PREFIX list:      <urn:ensue:list:>
-PREFIX violation: <urn:ensue:violation:>
-
+PREFIX ensue: <urn:ensue:>
+PREFIX list:  <urn:ensue:list:>
 # --- Table 4: equality -----------------------------------------------------------------------------------
 
 # rule: eq-ref
@@ -189,14 +187,15 @@ WHERE  { ?c owl:someValuesFrom ?d . ?c owl:onProperty ?p . ?x ?p ?l
 # The table says that two literals with the same value are the same, for all pairs of them; eq-rep-o
 # then writes each as the other. Here a literal that has a simpler spelling is written as that: all
 # spellings of a value meet there, no pairs are made, and a plan still knows which predicate it needs.
-INSERT { ?s ?p ?c } WHERE { ?s ?p ?l BIND(ensue:simplerSpelling(?l) AS ?c) } ;
+INSERT { ?s ?p ?c } WHERE { ?s ?p ?l BIND(ensue:simplerSpelling(?l) AS ?c) FILTER(!sameTerm(?s, ?l)) } ;
 
 # rule: dt-diff
 # The table says that two literals with different values are different, for all pairs of them. That is
 # about literals, so no output can have it: what it leads to is that eq-diff1 finds two of them that are
 # said to be the same. These are found here.
 INSERT { ?x violation:dt-diff ?y }
-WHERE  { ?x owl:sameAs ?y FILTER(isLiteral(?x) && isLiteral(?y) && ensue:differentValues(?x, ?y)) } ;
+WHERE  { ?x owl:sameAs ?y
+         FILTER(!sameTerm(?x, ?y) && isLiteral(?x) && isLiteral(?y) && ensue:differentValues(?x, ?y)) } ;
 
 # use: literal-outside-datatype as dt-not-type
 

@@ -1,8 +1,6 @@
 # The additional rules and the unsatisfiability conditions of SWCLOS2 (its manual, tables 13.4 and
 # 13.5). Made to be used with others: they leave out what RDFS and P have.
 
-PREFIX violation: <urn:ensue:violation:>
-
 # --- Rules: table 13.4 --------------------------------------------------------------------------------
 
 # rule: rule1

@@ -1,7 +1,5 @@
 # What cannot be. The name of a violation is that of the condition in the regime that uses it.
 
-PREFIX violation: <urn:ensue:violation:>
-
 # rule: same-and-different
 INSERT { ?x violation:same-and-different ?y } WHERE { ?x owl:sameAs ?y . ?x owl:differentFrom ?y } ;
 
