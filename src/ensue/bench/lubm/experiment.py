@@ -43,7 +43,7 @@ def experiment(options: Options) -> Experiment:
         f"LUBM({options.univ},0), its {len(NUMBERS)} queries over univ-bench under all of {COMPLETE}, each "
         f"department a context, {options.window} departments a window",
         asdict(options) | lists,
-        "the same file read, decoded and counted in a job of its own; each query with just the rules it needs",
+        "the same file read, decoded and counted in a job of its own; each query with the rules it needs",
         lambda: measure(options),
     )
 

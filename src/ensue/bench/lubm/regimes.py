@@ -79,7 +79,7 @@ def _notes(rows: Sequence[Row]) -> list[str]:
     slower = [ratio(float(row[OURS] or 0), float(row[COMPLETE] or 1)) for row in rows]
     wrong = " ".join(str(row["query"]) for row in rows if row[OURS] is None)
     return [
-        f"all of {COMPLETE} takes {min(slower)} to {max(slower)} times as long as the rules that a query needs",
+        f"all of {COMPLETE} takes {min(slower)} to {max(slower)} times as long as the rules a query needs",
         "a regime without a figure gives other answers than the complete one",
         f"the rules of the paper's table do not give all answers of: {wrong or 'no query, they always do'}",
     ]
