@@ -21,7 +21,8 @@ from ensue.files import read_statements
 from ensue.knowledge import Sent
 from ensue.model import FOREVER
 from ensue.plan.known import Closed, Statement
-from ensue.plan.unfold import refused_by, unfold_and_close
+from ensue.plan.representatives import settle_and_close
+from ensue.plan.unfold import refused_by
 from ensue.query.answers import Answers
 from ensue.query.choose import choose_evaluator
 from ensue.query.dataset import Columns, Dataset, PlainGraph, visible
@@ -65,7 +66,8 @@ class Question:
 
 def ask(question: Question, rules: RuleSet) -> str | None:
     """Ask the closure of the data under rules, with each evaluator; None if the answers are right."""
-    _, closed = unfold_and_close(without_conditions(rules), [*question.data, *question.defined])
+    statements = [*question.data, *question.defined]
+    _, closed = settle_and_close(without_conditions(rules), statements, "plain")
     dataset = Dataset(closed.dictionary, PlainGraph(still=_seen(closed)))
     for name in ("oxigraph", "auto"):
         evaluator = choose_evaluator(question.query, closed.dictionary, name).evaluator
