@@ -199,9 +199,9 @@ def _add_equality(names: SubParsers) -> None:
     parser = names.add_parser("equality", help="classes of equal terms, kept once and by plain rules")
     parser.add_argument("--terms", type=_positive, metavar="N", help="in classes of each size in turn")
     parser.add_argument("--facts", type=_positive, metavar="N", help="statements about each term")
-    parser.add_argument("--sizes", type=_numbers, metavar="A,B,...", help="members of a class")
+    parser.add_argument("--sizes", type=_whole_numbers, metavar="A,B,...", help="members of a class")
     parser.add_argument("--plain-most", type=_positive, metavar="N", help="the largest for the plain rules")
-    parser.add_argument("--stream-sizes", type=_numbers, metavar="A,B,...", help="of classes on the stream")
+    parser.add_argument("--stream-sizes", type=_whole_numbers, metavar="A,B,...", help="of classes on the stream")
     parser.add_argument("--joins-most", type=_positive, metavar="N", help="the largest for joins")
     parser.add_argument("--step", type=_positive, metavar="N", help="terms that a step is about")
     parser.add_argument("--steps", type=_positive, metavar="N")
@@ -413,10 +413,6 @@ def _whole_numbers(text: str) -> tuple[int, ...]:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(map(_positive, _names(text)))
 
 
 def _address(text: str) -> tuple[str, int]:
