@@ -201,7 +201,7 @@ def _add_equality(names: SubParsers) -> None:
     parser.add_argument("--facts", type=_positive, metavar="N", help="statements about each term")
     parser.add_argument("--sizes", type=_whole_numbers, metavar="A,B,...", help="members of a class")
     parser.add_argument("--plain-most", type=_positive, metavar="N", help="the largest for the plain rules")
-    parser.add_argument("--stream-sizes", type=_whole_numbers, metavar="A,B,...", help="the same, on the stream")
+    parser.add_argument("--stream-sizes", type=_whole_numbers, metavar="A,B,...", help="of streams")
     parser.add_argument("--joins-most", type=_positive, metavar="N", help="the largest for joins")
     parser.add_argument("--step", type=_positive, metavar="N", help="terms that a step is about")
     parser.add_argument("--steps", type=_positive, metavar="N")
