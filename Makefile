@@ -56,6 +56,7 @@ bench: setup
 	$(BIN)/ensue bench qsmat --json bench-results/qsmat.json --plot bench-results/qsmat.png
 	$(BIN)/ensue bench auto --json bench-results/auto.json
 	$(BIN)/ensue bench epsilon --json bench-results/epsilon.json --plot bench-results/epsilon.png
+	$(BIN)/ensue bench equality --json bench-results/equality.json --plot bench-results/equality.png
 
 soak: setup
 	$(BIN)/python tools/soak.py --seconds $(SOAK_SECONDS)

@@ -45,7 +45,7 @@ AGAINST = "[differ: (?x :p ?y), (?x :p ?z), notEqual(?y, ?z) -> (?x rdf:type :C)
 
 THINGS = ("<urn:a>", "<urn:b>", "<urn:c>", "<urn:d>", "<urn:e>")
 BLANKS = ("_:n", "_:m")
-LITERALS = ('"1"', f'"1"^^<{XSD}integer>')
+LITERALS = ('"1"', '"1"^^<urn:T>')
 CLASSES = ("<urn:A>", "<urn:B>", "<urn:C>")
 LINKS = ("<urn:p>", "<urn:q>", "<urn:r>")
 SAME, TYPE, DOMAIN, BELOW, SUB = (
@@ -110,7 +110,7 @@ def _statement(random: Random, equal: float, schema: float) -> Triple:
     thing = (*THINGS, *BLANKS)
     if random.random() < equal:
         group = random.choice(
-            (THINGS, THINGS, (*thing, *LITERALS), CLASSES, LINKS, (*LINKS, f"<{XSD}integer>"), (*LINKS, SAME))
+            (THINGS, THINGS, (*thing, *LITERALS), CLASSES, LINKS, (*LINKS, "<urn:T>"), (*LINKS, SAME))
         )
         return random.choice(group), SAME, random.choice(group)
     if random.random() < schema:

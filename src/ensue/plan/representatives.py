@@ -79,12 +79,13 @@ def settle(
     if found is None or found.why_not is not None:
         report = None if found is None else Report("equality", f"by plain rules: {found.why_not}")
         settled = _Closing(stated, dictionary, close, None)
-        return Settled(unfold(rules, settled.closed), Classes.none(), settled.facts, report)
+        unfolded = unfold(rules, settled.closed, settled.stated())
+        return Settled(unfolded, Classes.none(), settled.facts, report)
     closing = _Closing(stated, dictionary, close, found)
     while True:
         before = closing.classes
         over = renamed(rules, closing.names())
-        unfolded = unfold(over, closing.closed)
+        unfolded = unfold(over, closing.closed, closing.stated())
         if not has_lists(rules):
             closing.closed(over)
         if closing.classes.is_like(before):
@@ -121,6 +122,11 @@ class _Closing:
         """Terms and another one that each is equal to, whether or not they can be in a class."""
         self.classes = Classes.none()
         self.facts: Facts | None = None
+
+    def stated(self) -> Closed:
+        """What is stated, as far as is known by now about representatives."""
+        over = self.classes.over_copies(self._stated)
+        return Closed(self._dictionary, over.s, over.p, over.o, self.classes)
 
     def closed(self, rules: RuleSet) -> Closed:
         """What follows from what is stated."""

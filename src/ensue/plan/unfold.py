@@ -50,11 +50,12 @@ def refused_by(rules: RuleSet) -> tuple[Shape, ...]:
     return found.widest()
 
 
-def unfold(rules: RuleSet, closed: Callable[[RuleSet], Closed]) -> Unfolded:
+def unfold(rules: RuleSet, closed: Callable[[RuleSet], Closed], stated: Closed | None = None) -> Unfolded:
     """The rules over what follows from them, where `closed` says what follows from plain rules.
 
     That is to be in the numbers of one dictionary, in which the rules that are given back hold, too: they may
-    name nodes that rules made. The last that is closed is closed under them.
+    name nodes that rules made. The last that is closed is closed under them. Most lists are `stated` and
+    none follows: whoever looks at those first closes once.
 
     >>> from ensue.plan.known import close
     >>> from ensue.plan.rdflists import FIRST, NIL, REST
@@ -69,8 +70,8 @@ def unfold(rules: RuleSet, closed: Callable[[RuleSet], Closed]) -> Unfolded:
         return Unfolded(rules)
     made: dict[Rule, dict[Rule, None]] = {rule: {} for rule in rules.rules if rule.lists}
     now = _together(rules, {})
+    background = closed(now) if stated is None else stated
     while True:
-        background = closed(now)
         known = Known(background, [shape_of(anchor.pattern) for rule in made for anchor in anchors(rule)])
         lists = Lists(background.having(SHAPES))
         unread: dict[str, None] = {}
@@ -79,10 +80,11 @@ def unfold(rules: RuleSet, closed: Callable[[RuleSet], Closed]) -> Unfolded:
             found |= dict.fromkeys(instances.all(known))
             unread |= instances.unread
         before, now = now, _together(rules, _without_what_holds(made, background))
-        if now == before:
+        if now == before and background is not stated:
             refused = refused_by(rules)
             details = (*_counts(rules, now), *_makers(now, refused), *unread)
             return Unfolded(now, refused, Report("lists", _line(rules, now), details))
+        background = closed(now)
 
 
 def _together(rules: RuleSet, made: Mapping[Rule, Iterable[Rule]]) -> RuleSet:

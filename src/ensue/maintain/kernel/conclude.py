@@ -49,7 +49,9 @@ def _apply(compiled: CompiledCondition, binding: Array, dictionary: Dictionary) 
         tuples = (
             zip(*(column.tolist() for column in arguments), strict=True) if arguments else [()] * len(binding)
         )
-        values = [value_of(compiled, args, dictionary) for args in tuples]
+        every = list(tuples)
+        known = {args: value_of(compiled, args, dictionary) for args in dict.fromkeys(every)}
+        values = [known[args] for args in every]
     holds = np.array([value is not None for value in values], np.bool_)
     if compiled.target >= 0:
         found = np.array([-1 if value is None else value for value in values], np.int32)
