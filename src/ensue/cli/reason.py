@@ -12,6 +12,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,9 +21,10 @@ from ensue.classes import Classes
 from ensue.cli.output import Output
 from ensue.dictionary import Dictionary
 from ensue.files import SYNTAXES, load_file
-from ensue.maintain import STRATEGIES, make
-from ensue.model import BACKGROUND, FOREVER, Copies, Facts, Triple
+from ensue.maintain import STRATEGIES
+from ensue.model import FOREVER, Copies, Facts, Triple
 from ensue.plan.equality import equality_of, with_all_axioms
+from ensue.plan.known import ONCE, close_plainly
 from ensue.plan.representatives import EQUALITIES, settle
 from ensue.plan.selective import select
 from ensue.progress import Progress
@@ -136,12 +138,7 @@ def _close(
     args: argparse.Namespace, rules: RuleSet, stated: Copies, dictionary: Dictionary, progress: Progress
 ) -> tuple[Facts, Classes]:
     """What follows, about representatives, and whom these stand for."""
-
-    def close(plain: RuleSet, given: Copies, names: Dictionary) -> Facts:
-        maintainer = make(args.strategy, plain, names)
-        maintainer.load_background(given)
-        return maintainer.closure(BACKGROUND)
-
+    close = partial(close_plainly, strategy=ONCE if args.strategy == "expiration" else args.strategy)
     found = settle(rules, stated, dictionary, close, args.equality)
     if (unfolded := found.unfolded.report) is not None:
         for line in (unfolded.line, *unfolded.details):

@@ -152,9 +152,13 @@ def copies_of(statements: Iterable[Statement], dictionary: Dictionary) -> Copies
     return Copies.background((encode(s), encode(p), encode(o)) for s, p, o in statements)
 
 
-def close_plainly(rules: RuleSet, stated: Copies, dictionary: Dictionary) -> Facts:
+ONCE = "expiration-no-table"
+"""Who closes once: a table for what is yet to come would be of no use."""
+
+
+def close_plainly(rules: RuleSet, stated: Copies, dictionary: Dictionary, strategy: str = ONCE) -> Facts:
     """Background with all that follows from it, in the numbers of a dictionary."""
-    maintainer = make("expiration", rules, dictionary)
+    maintainer = make(strategy, rules, dictionary)
     maintainer.load_background(stated)
     return maintainer.closure(BACKGROUND)
 

@@ -15,8 +15,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ensue.dictionary import Dictionary
-from ensue.model import Copies, Triple
+from ensue.model import Copies
 from ensue.plan.heads import value as node_of
 from ensue.plan.rdflists import FIRST
 from ensue.rules.builtins import holds, may_give
@@ -24,6 +27,8 @@ from ensue.rules.builtins import value as result_of
 from ensue.rules.lists import variables
 from ensue.rules.tree import Bind, Guard, Member, Mint, Node, Pair, Pattern, Rule, RuleSet, Var
 from ensue.terms import XSD, Kind, kind_of
+
+Numbers = NDArray[np.int64]
 
 SAMPLES = {
     Kind.IRI: "<urn:ensue:some>",
@@ -64,7 +69,7 @@ def select(rules: RuleSet, stated: Copies, dictionary: Dictionary) -> Selected:
     >>> triple = map(d.encode, ("<urn:A>", "<http://www.w3.org/2000/01/rdf-schema#subClassOf>", "<urn:B>"))
     >>> selected = select(load_rules("owl2rl"), Copies.background([tuple(triple)]), d)
     >>> "scm-sco" in {rule.name for rule in selected.rules.rules}, selected.line
-    (True, '60 of 76 rules are left out: nothing gives them what they ask for')
+    (True, '68 of 76 rules are left out: nothing gives them what they ask for')
     """
     sketch = _Sketch(rules)
     sketch.state(stated, dictionary)
@@ -89,15 +94,24 @@ class _Sketch:
 
     def state(self, stated: Copies, dictionary: Dictionary) -> None:
         """Take in data."""
-        kinds, named = dictionary.kinds, {dictionary.encode(term): term for term in self._named}
-        seen = named | {
-            term: self._seen(dictionary.decode(term))
-            if kinds[term] == Kind.TYPED
-            else SAMPLES[Kind(kinds[term])]
-            for term in {*stated.s, *stated.p, *stated.o} - named.keys()
-        }
-        for s, p, o, loop in {(seen[s], seen[p], seen[o], s == o) for s, p, o in _triples(stated)}:
-            self._add(s, p, o, loop=loop)
+        columns = np.stack([np.asarray(column, np.int64) for column in (stated.s, stated.p, stated.o)])
+        codes, texts = self._codes(np.unique(columns), dictionary)
+        ends, loops = codes[columns], columns[0] == columns[2]
+        for s, p, o, loop in np.unique(np.vstack([ends, loops]), axis=1).T.tolist():
+            self._add(texts[s], texts[p], texts[o], loop=bool(loop))
+
+    def _codes(self, used: Numbers, dictionary: Dictionary) -> tuple[Numbers, list[str]]:
+        """By the number of a term, that of what is seen of it; and what that is."""
+        kinds = np.frombuffer(dictionary.kinds, np.uint8)[: int(used.max(initial=0)) + 1]
+        codes = kinds.astype(np.int64)
+        texts = [SAMPLES.get(Kind(kind), "") for kind in range(max(Kind) + 1)]
+        special = {number: term for term in self._named if (number := dictionary.encode(term)) < len(codes)}
+        for number in used[kinds[used] == Kind.TYPED].tolist():
+            special.setdefault(number, self._seen(dictionary.decode(number)))
+        numbers = {text: len(texts) + at for at, text in enumerate(dict.fromkeys(special.values()))}
+        for number, text in special.items():
+            codes[number] = numbers[text]
+        return codes, [*texts, *numbers]
 
     def close(self) -> frozenset[Rule]:
         """Try all rules until nothing new comes of them; those that said something."""
@@ -210,10 +224,6 @@ class _Sketch:
         """All that occurs."""
         ends = {end for pairs in self._pairs.values() for pair in pairs for end in pair}
         return tuple(ends.union(*self._loops.values(), self._pairs, self._loops))
-
-
-def _triples(stated: Copies) -> Iterator[Triple]:
-    return zip(stated.s, stated.p, stated.o, strict=True)
 
 
 def _asked(rule: Rule) -> Iterator[Pattern]:

@@ -28,9 +28,15 @@ def _by_value(name: str) -> Callable[..., Any]:
     """A function of `ensue.rules.datatypes`, which is loaded when it is first asked: few rules do."""
 
     def call(*terms: str) -> Any:
-        return getattr(import_module("ensue.rules.datatypes"), name)(*terms)
+        return _of_datatypes(name)(*terms)
 
     return call
+
+
+@lru_cache
+def _of_datatypes(name: str) -> Callable[..., Any]:
+    found: Callable[..., Any] = getattr(import_module("ensue.rules.datatypes"), name)
+    return found
 
 
 def _is_literal(term: str) -> bool:

@@ -108,7 +108,7 @@ def not_in_value_space(term: str, name: str) -> bool:
     return name in TYPES and datatype(term) is not None and not in_value_space(term, name)
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=16_384)
 def value_of(term: str) -> Known | None:
     """The value of a literal; None if it is ill-typed, its datatype is not known, or it is no literal."""
     name = datatype(term)
