@@ -11,7 +11,7 @@ from ensue.errors import EnsueError
 from ensue.maintain.program import compile_rules
 from ensue.rules.lexer import SPARQL as LEXER
 from ensue.rules.lexer import Source
-from ensue.rules.load import load_rules, parse_rules, regime_names
+from ensue.rules.load import load_rules, parse_rules
 
 SPARQL = [
     "PREFIX e: <urn:e#> INSERT { ?a a [ e:q ?b ] } WHERE { ?a e:p/^e:q ?b FILTER(isIRI(?a) && ?b > 1) } ;",
@@ -19,6 +19,7 @@ SPARQL = [
     "CONSTRUCT { ?a a ?c } WHERE { { ?a <urn:p> ?b } UNION { ?a a ?b } BIND(STR(?b) AS ?c) } VALUES ?b { 1 }",
     "INSERT { ?x a ?c } WHERE { GRAPH <urn:ensue:background> { ?p rdfs:domain ?c } ?x ?p (1 ?y) }",
     "INSERT { ?x ?x ?y } WHERE { ?x ?p (1 ?y) VALUES (?x ?y) { (1 UNDEF) (2 3) } FILTER REGEX(?y, 'a') }",
+    "# use: domain as d\nSELECT ?a ?b { ?a a ?b BIND(<urn:ensue:datatype>(?b) AS ?c) } ; # use: rdf/rdfD2\n",
     "BASE <urn:x> INSERT { ?a <y> ?a } WHERE { ?a (<p>|!<q>)* ?b OPTIONAL { ?a ?b ?c } MINUS { ?a ?b 1e3 } }",
 ]
 BRACKETED = [
@@ -156,11 +157,11 @@ def test_any_text(text, syntax):
     check(text, syntax)
 
 
-@pytest.mark.parametrize("regime", regime_names())
+@pytest.mark.parametrize("regime", ["pdsv", "rdfs-jena", "transitive-isin", "owl2rl"])
 @settings(max_examples=50)
 @given(data=st.data())
 def test_mutated_regimes(regime, data):
-    text = "\n".join(str(rule) for rule in load_rules(regime).rules[-4:])
+    text = "\n".join([str(rule) for rule in load_rules(regime).rules if not rule.lists][-4:])
     check(data.draw(mutated([text])), "bracketed")
 
 

@@ -261,7 +261,7 @@ NOT_RULES = [
         31,
         "holds no query",
     ),
-    ("SELECT * { ?a e:p ?b }", RuleError, 1, "holds no query"),
+    ("SELECT * { ?a e:p ?b }", RuleError, 1, "does not say about what"),
     ("LOAD <urn:x>", RuleError, 1, "nothing else"),
     ("CLEAR ALL", NotMonotoneError, 1, "leaves the rest"),
     ("INSERT { ?a a e:T } WHERE { SERVICE <urn:x> { ?a e:p ?b } }", RuleError, 29, "nothing else"),

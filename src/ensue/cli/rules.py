@@ -102,9 +102,7 @@ def run_diff(args: argparse.Namespace) -> int:
     regimes = [Regime.of(name) for name in names]
     rows = overlap(regimes)
     if args.json:
-        found = [
-            {"names": row.names, "condition": row.is_condition, "place": str(row.place)} for row in rows
-        ]
+        found = [{"names": row.names, "condition": row.is_condition, "place": str(row.place)} for row in rows]
         _print_json({"regimes": names, "rows": found})
         return 0
     _print(_compared(names, rows))
@@ -149,7 +147,8 @@ def _compared(names: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         by_owners.setdefault(tuple(name for name in names if name in row.names), []).append(row)
     conditions = sum(row.is_condition for row in rows)
-    yield f"{len(rows) - conditions} different rules and {conditions} different conditions in {', '.join(names)}"
+    different = f"{len(rows) - conditions} different rules and {conditions} different conditions"
+    yield f"{different} in {', '.join(names)}"
     for owners, found in sorted(by_owners.items(), key=lambda each: (-len(each[0]), each[0])):
         yield ""
         yield f"{'in' if len(owners) > 1 else 'only in'} {', '.join(owners)}: {len(found)}"

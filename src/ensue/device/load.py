@@ -11,7 +11,9 @@ from ensue.maintain.program import CompiledRule, compile_rules
 from ensue.model import Copies
 from ensue.ntriples import Line, parse_line
 from ensue.rules import bracketed
+from ensue.rules.lexer import BRACKETED, Source
 from ensue.rules.tree import RuleSet
+from ensue.rules.uses import uses
 
 _REGIMES = os.path.join(os.path.dirname(bracketed.__file__), "regimes")
 
@@ -26,7 +28,11 @@ def load_rules(sources: Iterable[str]) -> RuleSet:
     for source in sources:
         regime = os.path.join(_REGIMES, f"{source}.rules")
         path = regime if os.path.basename(source) == source and os.path.exists(regime) else source
-        together += bracketed.parse(_read(path), path, source)
+        text = _read(path)
+        for use in uses(Source(text, path), BRACKETED):
+            hint = "write it here"
+            raise RuleError(f"a device does not know '{use.name}' by name", place=use.place, hint=hint)
+        together += bracketed.parse(text, path, source)
     for rule in together.rules:
         if rule.lists:
             what = f"rule '{rule.name}' asks for the members of lists: {rule.lists[0]}, which a device cannot"

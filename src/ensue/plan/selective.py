@@ -22,7 +22,7 @@ from ensue.plan.rdflists import FIRST
 from ensue.rules.builtins import holds, may_give
 from ensue.rules.builtins import value as result_of
 from ensue.rules.lists import variables
-from ensue.rules.tree import Bind, Each, Guard, Member, Mint, Node, Pair, Pattern, Rule, RuleSet, Var
+from ensue.rules.tree import Bind, Guard, Member, Mint, Node, Pair, Pattern, Rule, RuleSet, Var
 from ensue.terms import XSD, Kind, kind_of
 
 SAMPLES = {
@@ -78,7 +78,9 @@ class _Sketch:
 
     def __init__(self, rules: RuleSet) -> None:
         self._rules = rules.rules
-        self._named = frozenset(n for rule in rules.rules for p in _asked(rule) for n in p if isinstance(n, str))
+        self._named = frozenset(
+            n for rule in rules.rules for p in _asked(rule) for n in p if isinstance(n, str)
+        )
         self._pairs: dict[str, set[tuple[str, str]]] = {}
         self._loops: dict[str, set[str]] = {}
         self._size = 0
@@ -89,7 +91,9 @@ class _Sketch:
         """Take in data."""
         kinds, named = dictionary.kinds, {dictionary.encode(term): term for term in self._named}
         seen = named | {
-            term: self._seen(dictionary.decode(term)) if kinds[term] == Kind.TYPED else SAMPLES[Kind(kinds[term])]
+            term: self._seen(dictionary.decode(term))
+            if kinds[term] == Kind.TYPED
+            else SAMPLES[Kind(kinds[term])]
             for term in {*stated.s, *stated.p, *stated.o} - named.keys()
         }
         for s, p, o, loop in {(seen[s], seen[p], seen[o], s == o) for s, p, o in _triples(stated)}:
@@ -213,7 +217,7 @@ def _triples(stated: Copies) -> Iterator[Triple]:
 
 
 def _asked(rule: Rule) -> Iterator[Pattern]:
-    """What must be there for a rule to fire. Of a list, only that there is some member, if one is asked for."""
+    """What must be there for a rule to fire. Of a list, only that there is a member, if one is asked for."""
     yield from (premise.pattern for premise in rule.premises)
     for number, each in enumerate(rule.lists):
         if isinstance(each, Member | Pair):

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 from ensue.errors import UsageError
-from ensue.rules import datatypes
 from ensue.terms import RDF, Kind, datatype_of, kind_of
 
 NAMESPACE = "urn:ensue:"
@@ -22,6 +22,15 @@ def _not_exist_some_values_from_restriction(*_: str) -> bool:
     # Coror's guard against minting the same node again and again. Nodes are deterministic here, so
     # nothing repeats; asking live data would make the rule non-monotone, so it is never asked.
     return True
+
+
+def _by_value(name: str) -> Callable[..., Any]:
+    """A function of `ensue.rules.datatypes`, which is loaded when it is first asked: few rules do."""
+
+    def call(*terms: str) -> Any:
+        return getattr(import_module("ensue.rules.datatypes"), name)(*terms)
+
+    return call
 
 
 def _is_literal(term: str) -> bool:
@@ -43,11 +52,11 @@ TESTS: dict[str, tuple[int, Callable[..., bool]]] = {
     "equal": (2, lambda x, y: x == y),
     "notEqual": (2, lambda x, y: x != y),
     "notExistSomeValuesFromRestriction": (3, _not_exist_some_values_from_restriction),
-    "isDatatype": (1, datatypes.is_datatype),
-    "inValueSpace": (2, datatypes.in_value_space),
-    "notInValueSpace": (2, datatypes.not_in_value_space),
-    "sameValue": (2, datatypes.same_value),
-    "differentValues": (2, datatypes.different_values),
+    "isDatatype": (1, _by_value("is_datatype")),
+    "inValueSpace": (2, _by_value("in_value_space")),
+    "notInValueSpace": (2, _by_value("not_in_value_space")),
+    "sameValue": (2, _by_value("same_value")),
+    "differentValues": (2, _by_value("different_values")),
     "isMembership": (1, _is_membership),
 }
 """Built-in tests by name: how many arguments, and the test. `equal` means the same term."""
@@ -55,16 +64,16 @@ TESTS: dict[str, tuple[int, Callable[..., bool]]] = {
 BINDS: dict[str, tuple[int, Callable[..., str | None]]] = {
     "isDLiteral": (1, datatype_of),
     "same": (1, lambda x: x),
-    "datatype": (1, datatypes.datatype),
-    "baseDatatype": (1, datatypes.base_datatype),
-    "simplerSpelling": (1, datatypes.simpler_spelling),
+    "datatype": (1, _by_value("datatype")),
+    "baseDatatype": (1, _by_value("base_datatype")),
+    "simplerSpelling": (1, _by_value("simpler_spelling")),
 }
 """Built-in functions by name: how many arguments before the target, and the function."""
 
 _VALUES: dict[str, Callable[[str], bool]] = {
     "isDLiteral": lambda term: kind_of(term) is Kind.IRI,
-    "datatype": datatypes.is_datatype,
-    "baseDatatype": datatypes.is_datatype,
+    "datatype": _by_value("is_datatype"),
+    "baseDatatype": _by_value("is_datatype"),
     "simplerSpelling": _is_literal,
 }
 

@@ -111,16 +111,16 @@ STUDIED = ("rdfs", "rhodf", "dstar", "p", "owl2rl", "swclos2")
 STUDY_UNIQUE, STUDY_CONDITIONS = 100, 21
 
 NOTES = (
-    "rhodf has 16 rules, not 15: rule 6(d) has two triggers, and by the study's own way of counting (7(b) is "
-    "three rules there) it is two.",
-    "owl2rl has 58 rules as in the study, but not the same 58. The tables have 54 with premises; eq-ref is one "
-    "here and three there (its table 4 names eq-ref-1 and eq-ref-3). Of table 8, dt-type2 is three rules here "
-    "(own datatype, wider ones, narrower ones that a class asks for) and dt-eq one.",
-    "dt-diff is a condition here: what it concludes is about literals, and all that comes of it is a violation. "
-    "Counted as a rule, as in its table, there would be 100 different rules and 21 conditions.",
-    "dstar has 16 rules because lg is joined with rdfs1 and rdf2-D, and gl is left out, as in the study. p has "
-    "21, as there, because rdfp12a and b are one rule, and so are rdfp13a and b.",
-    "rdfs1 asks for the range of a property here; the study counts it as a rule, too. D-ill-typed, a condition "
-    "of rdf and rdfs, is the same as dt-not-type.",
+    "rhodf has 16 rules, not 15: rule 6(d) has two triggers, and by the study's own way of counting (7(b) "
+    "is three rules there) it is two.",
+    "owl2rl has 58 rules as in the study, but not the same 58. The tables have 54 with premises; eq-ref is "
+    "one here and three there (its table 4 names eq-ref-1 and eq-ref-3). Of table 8, dt-type2 is three rules "
+    "here (own datatype, wider ones, narrower ones that a class asks for) and dt-eq one.",
+    "dt-diff is a condition here: what it concludes is about literals, and all that comes of it is a "
+    "violation. Counted as a rule, as in its table, there would be 100 different rules and 21 conditions.",
+    "dstar has 16 rules because lg is joined with rdfs1 and rdf2-D, and gl is left out, as in the study. p "
+    "has 21, as there, because rdfp12a and b are one rule, and so are rdfp13a and b.",
+    "rdfs1 asks for the range of a property here; the study counts it as a rule, too. D-ill-typed, a "
+    "condition of rdf and rdfs, is the same as dt-not-type.",
 )
 """Where our counts differ from those of the study, or only seem to agree, and why."""

@@ -33,7 +33,9 @@ def flat(text: str, file: str = "<text>") -> str:
 def _expanded(text: str, file: str, prefixes: dict[str, str]) -> Iterator[str]:
     prefixes |= dict(_PREFIX.findall(text))
     source = Source(text, file)
-    comments = {source.place(token.start): token for token in source.tokens(SPARQL) if token.kind == "comment"}
+    comments = {
+        source.place(token.start): token for token in source.tokens(SPARQL) if token.kind == "comment"
+    }
     at = 0
     for use in uses(source, SPARQL):
         token = comments[use.place]

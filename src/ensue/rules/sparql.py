@@ -2,7 +2,7 @@
 
 The file is taken apart in `sparql_skeleton.py`; rdflib parses what is left; `sparql_where.py` turns
 the WHERE part into branches; here each branch becomes a rule. A blank node in a template is a node
-that the rule makes, one per solution.
+that the rule makes, one per solution. A SELECT is a condition (`sparql_select.py`).
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from ensue.errors import EnsueError, RuleError
 from ensue.rules import safety
 from ensue.rules.lexer import Source
 from ensue.rules.lists import substituted
+from ensue.rules.sparql_select import UNNAMED
 from ensue.rules.sparql_skeleton import Piece, Skeleton, pieces, skeleton
 from ensue.rules.sparql_where import Branch, Where, triples
 from ensue.rules.tree import Bind, Condition, Guard, Mint, Node, Pattern, Rule, RuleSet, Var
+from ensue.terms import VIOLATION
 
 
 def parse(
@@ -58,6 +60,7 @@ def _rules(piece: Piece, name: str, background: tuple[str, ...]) -> list[Rule]:
     template, branches = _template_and_branches(where, tree)
     made = {node: Var(f"_:new{n}") for n, node in enumerate(dict.fromkeys(_blanks(template)), start=1)}
     heads = [Pattern(*(made[x] if isinstance(x, BNode) else where.node(x) for x in t)) for t in template]
+    heads = [Pattern(s, f"<{VIOLATION}{name}>" if p == UNNAMED else p, o) for s, p, o in heads]
     anywhere = frozenset[Var]().union(*(branch.bound for branch in branches))
     rules = []
     for number, branch in enumerate(branches, start=1):

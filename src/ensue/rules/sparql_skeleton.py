@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from ensue.errors import NotMonotoneError, Place, RuleError
 from ensue.rules.lexer import SPARQL, Names, Source, Token, follow_brackets, number
 from ensue.rules.sparql_each import not_exists_of_each
-from ensue.terms import XSD, literal
+from ensue.rules.sparql_select import as_condition
+from ensue.terms import RDF, XSD, literal
 
 _REASONS: list[tuple[type[RuleError], str, str, str]] = [
     (
@@ -52,7 +53,7 @@ _REASONS: list[tuple[type[RuleError], str, str, str]] = [
     (
         RuleError,
         "SELECT ASK DESCRIBE",
-        "a rule is INSERT or CONSTRUCT and holds no query",
+        "a rule is INSERT or CONSTRUCT, or SELECT for a condition, and holds no query",
         "join the patterns of a subquery to the others",
     ),
 ]
@@ -117,7 +118,7 @@ def pieces(source: Source) -> Iterator[Piece]:
     """The rules of a file, one after the other; prefixes last until the end of the file."""
     names = Names(source)
     for run in _runs(source):
-        tokens = [token for token in run if token.kind != "comment"]
+        tokens = as_condition(source, [token for token in run if token.kind != "comment"])
         _refuse(source, tokens, REFUSED.keys() - {"EXISTS"})
         rest = _prologue(names, tokens)
         if rest:
@@ -148,8 +149,21 @@ def _refuse(source: Source, tokens: list[Token], words: Container[str]) -> None:
     for token in tokens:
         if token.kind == "word" and token.text.upper() in words:
             error, reason, hint = REFUSED[token.text.upper()]
+            if error is NotMonotoneError and any(_is_of_lists(each) for each in tokens):
+                hint = _ABOUT_LISTS
             what = f"{token.text.upper()} cannot be in a rule: {reason}"
             raise error(what, place=source.place(token.start), hint=hint)
+
+
+_ABOUT_LISTS = (
+    "to walk a list there is no need for it: rdf:rest*/rdf:first, list:pair, list:chain and NOT EXISTS twice "
+    "ask for its members, and become plain rules for each list (docs/rules.md, Lists)"
+)
+
+
+def _is_of_lists(token: Token) -> bool:
+    """Whether this is rdf:first or rdf:rest, as they are mostly written."""
+    return token.text in ("rdf:first", "rdf:rest", f"<{RDF}first>", f"<{RDF}rest>")
 
 
 def _prologue(names: Names, tokens: list[Token]) -> list[Token]:

@@ -15,8 +15,8 @@ from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import BNode, URIRef, Variable
 
 from ensue.errors import Place, RuleError, UnsafeRuleError
-from ensue.rules.lists import NAMESPACE, variables
 from ensue.rules.builtins import BINDS
+from ensue.rules.lists import NAMESPACE, variables
 from ensue.rules.sparql_filters import Call, Expression, Requirement, requirements
 from ensue.rules.sparql_lists import Collections, Triple, is_member_path, predicate
 from ensue.rules.sparql_skeleton import Piece, Skeleton

@@ -9,7 +9,7 @@ SPACE = "XML"
 
 
 def is_well_formed(text: str) -> bool:
-    """Whether a text is the content of an XML element. (No document types: these cannot be inside one.)
+    """Whether a text is the content of an XML element. Document types cannot be inside one.
 
     >>> is_well_formed("a <b/>"), is_well_formed("a <b>")
     (True, False)

@@ -313,7 +313,7 @@ def _take_guards(draft: _Draft, pending: list[tuple[int, int, int]], bound: set[
 
 
 def _native(compiled: CompiledCondition, rule: CompiledRule) -> list[tuple[int, int, int]]:
-    """The condition as a guard that compiled code asks; for a function such as `isDLiteral` the part that it can."""
+    """The condition as a guard that compiled code asks; for functions (`isDLiteral`) the part that it can."""
     condition = compiled.condition
     if not isinstance(condition, Guard | Bind) or condition.name not in _NATIVE_GUARDS:
         return []

@@ -28,7 +28,7 @@ _KINDS: dict[str, frozenset[int]] = {
     "isIRI": frozenset((Kind.IRI,)),
     "isBlank": frozenset((Kind.BLANK,)),
 }
-"""Tests that the kind of the term decides (of functions such as `isDLiteral`, whether they can have a value)."""
+"""Tests that the kind of the term decides; of functions (`isDLiteral`), whether they can have a value."""
 
 _ALWAYS = "notExistSomeValuesFromRestriction"
 
