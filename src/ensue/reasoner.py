@@ -145,7 +145,8 @@ class Reasoner:
         self._memory = Memory() if explain or (watching and self._can_plan_anew) else None
         self._explainer = Explainer(Scenes(self._sources, self._memory))
         self._watches = Watches(watching, self._background, self._explainer)
-        self._timeline = Timeline(self._admission, self.dictionary.encode_all, self._memory)
+        explained = self._explain_violations if watching and self._memory else None
+        self._timeline = Timeline(self._admission, self.dictionary.encode_all, self._memory, explained)
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
         self.answers = 0
@@ -177,7 +178,8 @@ class Reasoner:
         """
         if watch.name not in self._watches:
             self._watches.add(watch)
-            self._register(self._with_options(watch.parse()), None, share)
+            # At each close: that a window is reported seldom says nothing of what is wrong in it.
+            self._register(self._with_options(watch.parse()), Report(), share)
 
     def _register(self, parsed: ContinuousQuery, report: Report | None, share: Share | None) -> Registration:
         running = self._prepare(parsed, share)
@@ -307,7 +309,7 @@ class Reasoner:
         return self.told_apart(self._results(), own=True)
 
     def violations(self) -> Iterator[Reported]:
-        """What violates conditions in the windows that closed, as far as results were taken; each once.
+        """What violates conditions in the windows that closed, as far as results were asked for; each once.
 
         >>> from ensue.rules.load import parse_rules
         >>> r = Reasoner(parse_rules("[r: (?x <urn:p> ?y), (?x <urn:q> ?y) -> (?x violation:both ?y)]"),
@@ -335,13 +337,17 @@ class Reasoner:
     # -- from stop to stop -------------------------------------------------------------------------
 
     def told_apart(self, results: Iterable[Result], *, own: bool = False) -> Iterator[Result]:
-        """The results of queries; what watches give is for `violations`. `own`: its own, of just now."""
-        remembered = own and self._memory is not None
+        """The results of queries; what watches give is for `violations`, unless it is there already."""
         for result in results:
-            if result.query in self._watches:
-                self._watches.tell(result, self._running(result.query) if remembered else None)
-            else:
+            if result.query not in self._watches:
                 yield result
+            elif not own or self._memory is None:
+                self._watches.tell(result)
+
+    def _explain_violations(self, result: Result) -> None:
+        """Tell what a watch has just found, with the statements that are responsible."""
+        if result.query in self._watches:
+            self._watches.tell(result, self._running(result.query))
 
     def _results(self) -> Iterator[Result]:
         while self._ready:

@@ -31,11 +31,11 @@ def with_statements(violation: Violation, held: Held) -> Violation:
 
 
 def in_window(found: Reported, explainer: Explainer, running: RunningQuery) -> Reported:
-    """The same for one that was found in a window that has just closed."""
+    """The same for one that a query has found when it was evaluated last."""
     s, p, o = found.violation.fact
     try:
         limited = replace(explainer, limit=_LIMIT)
-        explanation = limited.fact((s, hidden(p), o), [running], found.close)
+        explanation = limited.fact((s, hidden(p), o), [running])
     except ProofLimitError:
         return found
     return replace(found, violation=_with(found.violation, explanation))

@@ -41,8 +41,13 @@ class Timeline:
         admission: Admission,
         encode: Callable[[Sequence[str]], list[int]],
         memory: Memory | None = None,
+        explain: Callable[[Result], None] | None = None,
     ) -> None:
-        """`memory` is told what happens, for somebody who may have to explain it."""
+        """`memory` is told what happens, for somebody who may have to explain it.
+
+        `explain` is given each result while what the query saw is the last that `memory` has of it.
+        """
+        self._explain = explain
         self._admission = admission
         self._memory = memory
         self._encode = encode
@@ -338,6 +343,9 @@ class Timeline:
         if self._memory is not None:
             for due in stop.reports:
                 self._memory.evaluated(due)
+        if self._explain is not None:
+            for result in results:
+                self._explain(result)
         self._results += results
         for result in results:
             self._pass_on(result, time)

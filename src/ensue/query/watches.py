@@ -51,8 +51,8 @@ class Watches:
         """One less."""
         del self._watches[name]
 
-    def tell(self, result: Result, running: RunningQuery | None) -> None:
-        """Take in what a watch gave; `running` is the watch if its window is remembered."""
+    def tell(self, result: Result, running: RunningQuery | None = None) -> None:
+        """Take in what a watch gave; `running` is the watch if what it saw last is remembered."""
         watch = self._watches[result.query]
         for each in reported(result, watch):
             if running is None or watch.change == "gone":
