@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from lubm_answers import plain, reference
 
 from ensue.bench.lubm.lanes import run_local
 from ensue.bench.lubm.queries import NUMBERS
@@ -17,8 +18,6 @@ from ensue.bench.lubm.workload import (
 )
 from ensue.errors import StrategyError
 from ensue.rules.tree import RuleSet
-
-from lubm_answers import plain, reference
 
 
 @pytest.fixture(scope="module")

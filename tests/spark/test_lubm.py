@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from lubm_answers import plain, reference
 
 from ensue.bench.lubm.queries import STREAM
 from ensue.bench.lubm.workload import complete_rules, job, stream_file, tumbling
 from ensue.spark.plan import plan_of
 from ensue.spark.runner import Feed, Run
-
-from lubm_answers import plain, reference
 
 DEPARTMENTS = 15
 
