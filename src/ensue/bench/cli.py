@@ -47,6 +47,7 @@ def add_bench(subparsers: SubParsers) -> None:
     _add_epsilon(names)
     _add_equality(names)
     _add_lubm(names)
+    _add_reason(names)
 
 
 def _add_isin(kinds: SubParsers) -> None:
@@ -407,6 +408,19 @@ def _epsilon(args: argparse.Namespace) -> Experiment:
 
     names = "statements block cores repeats sample sizes seed"
     return epsilon.experiment(epsilon.Options(**_given(args, names)))
+
+
+def _add_reason(names: SubParsers) -> None:
+    parser = names.add_parser("reason", help="LUBM closed once under OWL 2 RL, beside `reasonable`")
+    parser.add_argument("--univ", type=_positive, metavar="N", help="how many universities")
+    parser.add_argument("--repeats", type=_positive, metavar="N")
+    _add_common(parser, _reason)
+
+
+def _reason(args: argparse.Namespace) -> Experiment:
+    from ensue.bench.lubm import closing
+
+    return closing.experiment(closing.Options(**_given(args, "univ repeats")))
 
 
 def _lubm(args: argparse.Namespace) -> Experiment:

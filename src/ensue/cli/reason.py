@@ -11,29 +11,21 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ensue.classes import Classes
 from ensue.cli.output import Output
+from ensue.closing import close_once, lines
 from ensue.dictionary import Dictionary
 from ensue.files import SYNTAXES, load_file
 from ensue.maintain import STRATEGIES
-from ensue.model import FOREVER, Copies, Facts, Triple
-from ensue.plan.equality import equality_of, with_all_axioms
-from ensue.plan.known import ONCE, close_plainly
-from ensue.plan.representatives import EQUALITIES, settle
-from ensue.plan.selective import select
+from ensue.model import Copies
+from ensue.plan.representatives import EQUALITIES
 from ensue.progress import Progress
 from ensue.proof.held import Ground, Held
 from ensue.proof.proof import BACKGROUND as BY_FILES
 from ensue.proof.responsible import with_statements
 from ensue.rules.load import load_rules
-from ensue.rules.tree import RuleSet
-from ensue.terms import Kind
 from ensue.violations import Violation, violations_in
 
 if TYPE_CHECKING:
@@ -88,9 +80,15 @@ def run(args: argparse.Namespace) -> int:
     with Output(args.output) as output:
         stated = _read(args, dictionary, progress)
         started = time.perf_counter()
-        chosen = _chosen(rules, stated, dictionary, progress)
-        facts, classes = _close(args, chosen, stated, dictionary, progress)
-        facts = _said_of_all(facts, classes, args, dictionary)
+        facts = close_once(
+            rules,
+            stated,
+            dictionary,
+            strategy=args.strategy,
+            equality=args.equality,
+            representatives=args.representatives,
+            say=progress.say,
+        )
         seconds = time.perf_counter() - started
         known = set(zip(stated.s, stated.p, stated.o, strict=True))
         wrong = violations_in(facts, dictionary)
@@ -100,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
             f"{count - len(known):,} derived, {count:,} in all"
         )
         hidden = known if args.derived_only else set()
-        written = output.write_lines(sorted(_lines(facts, hidden, dictionary)))
+        written = output.write_lines(sorted(lines(facts, dictionary, hidden)))
     _report_what_is_missing(count - len(hidden) - written, dictionary, progress)
     if args.check and wrong:
         ground = Ground(rules, dictionary, facts, ((BY_FILES, triple) for triple in known))
@@ -122,54 +120,6 @@ def _read(args: argparse.Namespace, dictionary: Dictionary, progress: Progress) 
             progress.clear()
         progress.say(f"read {name}: {len(copies) - before:,} statements")
     return copies
-
-
-def _chosen(rules: RuleSet, stated: Copies, dictionary: Dictionary, progress: Progress) -> RuleSet:
-    """The rules that may fire; all of them where terms are said to be equal, which may put any for any."""
-    found = equality_of(rules)
-    if found is not None and dictionary.encode(found.predicate) in stated.p:
-        return rules
-    selected = select(rules, stated, dictionary)
-    progress.say(selected.line)
-    return with_all_axioms(selected.rules, rules)
-
-
-def _close(
-    args: argparse.Namespace, rules: RuleSet, stated: Copies, dictionary: Dictionary, progress: Progress
-) -> tuple[Facts, Classes]:
-    """What follows, about representatives, and whom these stand for."""
-    close = partial(close_plainly, strategy=ONCE if args.strategy == "expiration" else args.strategy)
-    found = settle(rules, stated, dictionary, close, args.equality)
-    if (unfolded := found.unfolded.report) is not None:
-        for line in (unfolded.line, *unfolded.details):
-            progress.say(line)
-    if found.report is not None:
-        progress.say(found.report.line)
-    facts = close(found.unfolded.rules, stated, dictionary) if found.facts is None else found.facts
-    return facts, found.classes
-
-
-def _said_of_all(facts: Facts, classes: Classes, args: argparse.Namespace, dictionary: Dictionary) -> Facts:
-    """What is written: of every member, or of representatives, and then who is whose."""
-    if not args.representatives:
-        return classes.expanded(facts)
-    facts = classes.without_links(facts)
-    found = equality_of(load_rules(*args.rules))
-    pairs = classes.pairs()
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    same = np.full(len(pairs), 0 if found is None else dictionary.encode(found.predicate))
-    every = ((facts.s, pairs[:, 0]), (facts.p, same), (facts.o, pairs[:, 1]))
-    s, p, o = (np.concatenate([np.asarray(one, np.int32), other.astype(np.int32)]) for one, other in every)
-    context = np.zeros(len(s), np.int32)
-    return Facts(context, s, p, o, np.full(len(s), FOREVER))
-
-
-def _lines(facts: Facts, hidden: set[Triple], dictionary: Dictionary) -> Iterator[str]:
-    decode, kinds = dictionary.decode, dictionary.kinds
-    for _context, s, p, o, _stamp in facts:
-        is_rdf = kinds[s] <= Kind.BLANK and kinds[p] == Kind.IRI
-        if is_rdf and (s, p, o) not in hidden:
-            yield f"{decode(s)} {decode(p)} {decode(o)} .\n"
 
 
 def _report_what_is_wrong(wrong: Sequence[Violation], progress: Progress, *, check: bool) -> int:

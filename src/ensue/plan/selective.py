@@ -96,9 +96,12 @@ class _Sketch:
         """Take in data."""
         columns = np.stack([np.asarray(column, np.int64) for column in (stated.s, stated.p, stated.o)])
         codes, texts = self._codes(np.unique(columns), dictionary)
-        ends, loops = codes[columns], columns[0] == columns[2]
-        for s, p, o, loop in np.unique(np.vstack([ends, loops]), axis=1).T.tolist():
-            self._add(texts[s], texts[p], texts[o], loop=bool(loop))
+        (s, p, o), loops, of_each = codes[columns], columns[0] == columns[2], len(texts)
+        # One number a row: rows as such take ten times as long to sort.
+        for row in np.unique(((s * of_each + p) * of_each + o) * 2 + loops).tolist():
+            ends, loop = divmod(row, 2)
+            first, last = divmod(ends, of_each)
+            self._add(texts[first // of_each], texts[first % of_each], texts[last], loop=bool(loop))
 
     def _codes(self, used: Numbers, dictionary: Dictionary) -> tuple[Numbers, list[str]]:
         """By the number of a term, that of what is seen of it; and what that is."""
@@ -191,9 +194,8 @@ class _Sketch:
         self, rule: Rule, values: dict[Node, str], same: dict[Var, Node]
     ) -> Iterator[dict[Node, str]]:
         """The match with values for what conditions and lists give; none if a condition cannot hold."""
-        anything = self._terms()
         used = frozenset[Var]().union(*(head.variables() for head in rule.conclusions))
-        free = {v: anything for each in rule.lists for v in variables(each) & used}
+        free = {v: self._terms() for each in rule.lists for v in variables(each) & used}
         for condition in rule.conditions:
             if isinstance(condition, Guard):
                 if not _may_hold(condition, values, same):
@@ -201,7 +203,7 @@ class _Sketch:
             elif isinstance(condition, Mint):
                 free[condition.target] = (SAMPLES[Kind.BLANK],)
             elif condition.text:
-                free[condition.target] = anything
+                free[condition.target] = self._terms()
             else:
                 free[condition.target] = tuple(self._results(condition, values, same))
         left = {v: each for v, each in free.items() if node_of(v, same) not in values}
