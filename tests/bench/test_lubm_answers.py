@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from lubm_answers import plain, reference
 
+from ensue.bench.lubm import growing, regimes
+from ensue.bench.lubm.experiment import Options, experiment
 from ensue.bench.lubm.lanes import run_local
 from ensue.bench.lubm.queries import NUMBERS
 from ensue.bench.lubm.workload import (
@@ -16,7 +18,7 @@ from ensue.bench.lubm.workload import (
     ontology,
     tumbling,
 )
-from ensue.errors import StrategyError
+from ensue.errors import StrategyError, UsageError
 from ensue.rules.tree import RuleSet
 
 
@@ -92,3 +94,30 @@ def test_few_of_them_can_be_left_out(university):
 
 def test_the_ontology_is_the_background():
     assert len(ontology().stated) == 293
+
+
+@pytest.mark.long
+def test_departments_as_contexts_and_one_growing_graph_are_measured(tmp_path):
+    found = growing.measure(1, 5, tmp_path, [[11]])
+    [table] = found.tables
+    assert [row["departments"] for row in table.rows] == [growing.CONTEXTS, growing.GRAPH]
+    assert all(row["statements/s"] > 0 and row["MB at most"] > 50 for row in table.rows)
+    throughput, memory = found.charts
+    assert {points[-1][0] for points in throughput.series.values()} == {103_104.0}
+    assert memory.series.keys() == throughput.series.keys()
+
+
+@pytest.mark.long
+def test_regimes_that_give_other_answers_have_no_figure():
+    [table] = regimes.measure(1, 5, ["rdfs", "p", "owl2rl"], 1).tables
+    by_query = {row["query"]: row for row in table.rows}
+    assert [by_query[number]["answers"] for number in (1, 5, 13)] == [4, 719, 1]
+    assert all(row["minimal"] and row["owl2rl"] for row in table.rows)
+    assert by_query[5]["rdfs"]
+    assert by_query[11]["p"]
+    assert by_query[6]["rdfs"] is by_query[12]["p"] is by_query[11]["rdfs"] is None
+
+
+def test_a_part_that_is_none_is_refused():
+    with pytest.raises(UsageError, match="no part 'all'"):
+        experiment(Options(parts=("all",)))

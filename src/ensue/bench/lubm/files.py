@@ -56,7 +56,7 @@ def _generate_stream(folder: str, drawn: Iterable[Department]) -> int:
         _write(folder, f"q{number}.rq", continuous_query(number))
     print(f"{written:,} statements on the stream; now try")
     print(
-        f"ensue run {folder}/q*.rq --rules rdfs-jena --background {folder}/{ONTOLOGY_FILE} "
+        f"ensue run {folder}/q*.rq --rules owl2rl --fixed-schema --background {folder}/{ONTOLOGY_FILE} "
         f"--stream {STREAM}={stream}"
     )
     return 0
