@@ -88,10 +88,11 @@ def _load(source: str | os.PathLike[str], graphs: tuple[str, ...]) -> RuleSet:
         file = regimes[source]
         return parse_rules(file.read_text("utf-8"), file.name, None, graphs, source)
     path = Path(source)
-    return parse_rules(_read(path, regimes), str(path), None, graphs)
+    return parse_rules(read_text(path, regimes), str(path), None, graphs)
 
 
-def _read(path: Path, regimes: Iterable[str]) -> str:
+def read_text(path: Path, regimes: Iterable[str] = ()) -> str:
+    """The text of a file of rules."""
     try:
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError, ValueError) as problem:
