@@ -8,9 +8,9 @@ from ensue.bench.auto import ALTERNATIVES
 from ensue.cli.main import main
 
 
-def test_the_chosen_strategy_is_measured_beside_all_others(shared_data, tmp_path):
+def test_the_chosen_strategy_is_measured_beside_all_others(tmp_path):
     found = tmp_path / "auto.json"
-    sizes = {"window": 300, "changes": 1, "rounds": 1, "data": shared_data, "json": found}
+    sizes = {"window": 300, "changes": 1, "rounds": 1, "json": found}
     words = [word for name, size in sizes.items() for word in (f"--{name}", str(size))]
     assert main(["bench", "auto", *words]) == 0
     [table] = json.loads(found.read_text())["tables"]

@@ -12,34 +12,26 @@ from pathlib import Path
 
 import pytest
 
+from ensue.bench.lubm.queries import NUMBERS, STREAM, continuous_query, ontology_file
+from ensue.bench.lubm.rdf import VOCABULARY
 from ensue.cli.main import main
 from ensue.terms import OWL, RDF, RDFS
 
 FOLDER = Path(__file__).parent / "lubm"
 SHORT = {
-    "http://swat.cse.lehigh.edu/onto/univ-bench.owl#": "ub:",
+    VOCABULARY: "ub:",
     RDF: "rdf:",
     RDFS: "rdfs:",
     OWL: "owl:",
 }
 
 
-def queries(shared_data):
-    """The queries as continuous ones, by number."""
-    text = (shared_data / "lubm/config.query.sparql").read_text()
-    parts = re.findall(r"^\[query(\d+)\]\n(.*?)(?=^\[query|\Z)", text, re.S | re.M)
-    for number, body in parts:
-        lines = (line for line in body.splitlines() if not line.startswith("#"))
-        window = "FROM STREAM <urn:lubm> [RANGE 10s STEP 5s] WHERE"
-        yield int(number), re.sub(r"\bWHERE\b", window, "\n".join(lines), count=1)
-
-
-@pytest.mark.parametrize("number", range(1, 15))
-def test_the_plan_of_a_query(number, shared_data, tmp_path, capsys):
+@pytest.mark.parametrize("number", NUMBERS)
+def test_the_plan_of_a_query(number, tmp_path, capsys):
     query = tmp_path / f"q{number}.rq"
-    query.write_text(dict(queries(shared_data))[number])
+    query.write_text(continuous_query(number, "RANGE 10s STEP 5s", by_department=False))
     words = ["explain", str(query), "--rules", str(FOLDER / "owl.rules"), "--fixed-schema"]
-    words += ["--background", str(shared_data / "lubm/univ-bench.nt"), "--stream", "urn:lubm=x.tsv"]
+    words += ["--background", str(ontology_file()), "--stream", f"{STREAM}=x.tsv"]
     assert main(words) == 0
     found = capsys.readouterr().out
     for long, short in SHORT.items():

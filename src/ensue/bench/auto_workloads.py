@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from importlib import resources
 from random import Random
 
 from ensue.bench.hierarchy import Hierarchy
 from ensue.bench.isin import IS_IN, Trees, isin_statements, place
+from ensue.bench.lubm.queries import ontology_file
+from ensue.bench.lubm.rdf import name
+from ensue.bench.lubm.university import departments
 from ensue.bench.ontology import TYPE, Statement
-from ensue.errors import InputError, Place
 from ensue.files import Timed, read_statements
 from ensue.knowledge import Sent
 
 STREAM = "urn:stream"
-_UB = "http://swat.cse.lehigh.edu/onto/univ-bench.owl#"
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class Workload:
         return [(1 + k, *pool[k % len(pool)], None) for k in range(first, first + count)]
 
 
-def workloads(data: Path, seed: int) -> Iterator[Workload]:
-    """All of them; `data` is where third-party material is."""
+def workloads(seed: int) -> Iterator[Workload]:
+    """All of them."""
     yield _isin(seed)
     for depth, fanout in ((3, 4), (5, 3)):
         yield _hierarchy(depth, fanout, seed)
-    yield from _lubm(data)
+    yield from _lubm()
 
 
 def _isin(seed: int) -> Workload:
@@ -76,27 +76,18 @@ def _hierarchy(depth: int, fanout: int, seed: int) -> Workload:
 
 
 _LUBM = {
-    "LUBM 1": f"?x a <{_UB}GraduateStudent> . ?x <{_UB}takesCourse> ?y",
-    "LUBM 4": f"?x a <{_UB}Professor> ; <{_UB}worksFor> ?d ; <{_UB}name> ?n ; <{_UB}emailAddress> ?e",
-    "LUBM 6": f"?x a <{_UB}Student>",
+    "LUBM 1": f"?x a {name('GraduateStudent')} ; {name('takesCourse')} ?y",
+    "LUBM 4": f"?x a {name('Professor')} ; {name('worksFor')} ?d ; {name('name')} ?n ; "
+    f"{name('emailAddress')} ?e",
+    "LUBM 6": f"?x a {name('Student')}",
 }
+"""Queries of LUBM for all departments and courses, not for a certain one."""
 
 
-def _lubm(data: Path) -> Iterator[Workload]:
+def _lubm() -> Iterator[Workload]:
     """One university, statement by statement in order of subject, under its ontology."""
-    stated = data / "lubm/ground-truth/lubm-1-0.distinct.sorted.nt.gz"
-    try:
-        lines = gzip.decompress(stated.read_bytes())
-    except OSError as problem:
-        hint = "set ENSUE_DATA, or give --data"
-        raise InputError("cannot be read", place=Place(str(stated)), hint=hint) from problem
-    schema = data / "lubm/univ-bench.nt"
-    known = Sent(tuple((s, p, o, None) for s, p, o, _ in read_statements(schema)))
-    pool = [_split(line) for line in lines.decode().splitlines()]
-    for name, where in _LUBM.items():
-        yield Workload(name, "rdfs-jena", known, pool, where)
-
-
-def _split(line: str) -> Statement:
-    s, p, o = line.rstrip(" .").split(" ", 2)
-    return s, p, o
+    with resources.as_file(ontology_file()) as schema:
+        known = Sent(tuple((s, p, o, None) for s, p, o, _ in read_statements(schema)))
+    pool = sorted({statement for each in departments(0) for statement in each.statements()})
+    for query, where in _LUBM.items():
+        yield Workload(query, "rdfs-jena", known, pool, where)

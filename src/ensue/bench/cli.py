@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from math import isfinite
 from typing import TYPE_CHECKING, Any
+
+from ensue.bench.arguments import address as _address
+from ensue.bench.arguments import count as _count
+from ensue.bench.arguments import names as _names
+from ensue.bench.arguments import numbers as _numbers
+from ensue.bench.arguments import positive as _positive
+from ensue.bench.arguments import rate as _rate
+from ensue.bench.arguments import share as _share
+from ensue.bench.arguments import whole_numbers as _whole_numbers
 
 if TYPE_CHECKING:
     from ensue.bench.harness import Experiment
@@ -21,6 +29,7 @@ def add_generate(subparsers: SubParsers) -> None:
     _add_ontology_stream(kinds)
     _add_trains(kinds)
     _add_bsbm(kinds)
+    _add_lubm_files(kinds)
 
 
 def add_bench(subparsers: SubParsers) -> None:
@@ -119,6 +128,29 @@ def _add_bsbm(kinds: SubParsers) -> None:
 
 def _run_bsbm(args: argparse.Namespace) -> int:
     from ensue.bench.bsbm.files import generate
+
+    return generate(args)
+
+
+def _add_lubm_files(kinds: SubParsers) -> None:
+    parser = kinds.add_parser(
+        "lubm", help="universities, as UBA 1.7 writes them (Lehigh University Benchmark)"
+    )
+    parser.add_argument("--univ", type=_positive, default=1, metavar="N", help="how many universities")
+    parser.add_argument("--index", type=_count, default=0, metavar="I", help="the number of the first")
+    parser.add_argument("--seed", type=_count, default=0, metavar="S")
+    parser.add_argument(
+        "--format",
+        choices=["owl", "nt", "timed"],
+        default="owl",
+        help="a document or N-Triples for each department, or one stream of which each is an event",
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="a folder for data and ontology")
+    parser.set_defaults(run=_run_lubm_files)
+
+
+def _run_lubm_files(args: argparse.Namespace) -> int:
+    from ensue.bench.lubm.files import generate
 
     return generate(args)
 
@@ -230,9 +262,6 @@ def _add_auto(names: SubParsers) -> None:
     parser.add_argument("--window", type=_positive, metavar="N", help="statements in the window")
     parser.add_argument("--changes", type=_numbers, metavar="A,B,...", help="shares that are new each time")
     parser.add_argument("--rounds", type=_positive, metavar="N", help="evaluations that are timed")
-    parser.add_argument(
-        "--data", metavar="DIR", help="third-party data (default: ENSUE_DATA or ../shared/data)"
-    )
     _add_common(parser, _auto)
 
 
@@ -322,10 +351,8 @@ def _qsmat(args: argparse.Namespace) -> Experiment:
 
 def _auto(args: argparse.Namespace) -> Experiment:
     from ensue.bench import auto
-    from ensue.bench.ontologies import data_directory
 
-    given = _given(args, "window changes rounds seed")
-    return auto.experiment(auto.Options(data=data_directory(args.data), **given))
+    return auto.experiment(auto.Options(**_given(args, "window changes rounds seed")))
 
 
 def _epsilon(args: argparse.Namespace) -> Experiment:
@@ -338,63 +365,3 @@ def _epsilon(args: argparse.Namespace) -> Experiment:
 def _given(args: argparse.Namespace, names: str) -> dict[str, Any]:
     """The options that were given: the rest keeps the default of the experiment itself."""
     return {name: getattr(args, name) for name in names.split() if getattr(args, name) is not None}
-
-
-def _positive(text: str) -> int:
-    number = _count(text)
-    if number == 0:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
-
-
-def _count(text: str) -> int:
-    try:
-        number = int(text.replace("_", "").replace(",", ""))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
-    if number < 0:
-        raise argparse.ArgumentTypeError("must not be negative")
-    return number
-
-
-def _rate(text: str) -> float:
-    number = _number(text)
-    if number <= 0:
-        raise argparse.ArgumentTypeError("must be above 0")
-    return number
-
-
-def _share(text: str) -> float:
-    number = _number(text)
-    if not 0 <= number < 1:
-        raise argparse.ArgumentTypeError("must be a share from 0 to below 1")
-    return number
-
-
-def _number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number") from None
-    if not isfinite(number):
-        raise argparse.ArgumentTypeError("must be finite")
-    return number
-
-
-def _numbers(text: str) -> tuple[float, ...]:
-    return tuple(_number(part) for part in text.split(","))
-
-
-def _whole_numbers(text: str) -> tuple[int, ...]:
-    return tuple(map(_positive, text.split(",")))
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _address(text: str) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    if not colon or not port.isdigit() or not 0 < int(port) < 65536:
-        raise argparse.ArgumentTypeError(f"'{text}' is not HOST:PORT")
-    return host.strip("[]") or "localhost", int(port)

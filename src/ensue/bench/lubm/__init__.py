@@ -1,0 +1,1 @@
+"""The Lehigh University Benchmark: universities, their departments, an ontology and fourteen queries."""
