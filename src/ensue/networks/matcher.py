@@ -98,12 +98,16 @@ class DeltaMatcher:
         for quads, index in ((step.gone, self._going), (step.come, self._coming)):
             for quad in quads:
                 for trigger in index.matching(quad):
+                    seed = trigger.seed(quad)
+                    if seed is None:
+                        continue
                     if trigger.certain:
-                        found.update(dict.fromkeys(trigger.matches(self.dataset, quad)))
-                    elif (seed := trigger.seed(quad)) is not None:
+                        for match in trigger.matches(self.dataset, seed):
+                            found[match] = None
+                    else:
                         unsure[trigger, seed] = None
         for trigger, seed in unsure:
-            for match in trigger.matches_of(self.dataset, seed):
+            for match in trigger.matches(self.dataset, seed):
                 if match not in found and not trigger.join.holds(step.before, match.solution):
                     found[match] = None
         return self._told_apart(found, step) if self._distinct else found
@@ -130,12 +134,16 @@ class Trigger:
         self._seeded = [v for v in dict.fromkeys(variables) if certain or v in join.bound]
         self._positions = [pattern.index(variable) for variable in self._seeded]
         self._slots = [join.slots.of(variable) for variable in self._seeded]
-        self._constants = [(at, node) for at, node in enumerate(pattern) if not isinstance(node, Var)]
+        # The index has looked at the other constants.
+        self._constants = [] if isinstance(pattern.s, Var) else [(1, pattern.s)]
         self._repeats = [
             (pattern.index(node), at) for at, node in enumerate(pattern) if pattern.index(node) != at
         ]
         self._named = isinstance(pattern.graph, Var)
         self._match: Continue = join.compiled(frozenset(self._seeded), join.collect)
+        # One row serves all quads: what was in a slot before is written over before it is read.
+        self._found: list[Solution] = []
+        self._row = join.row(self._found)
 
     def seed(self, quad: Ground) -> Solution | None:
         """What the quad binds; None if the pattern does not match it."""
@@ -147,21 +155,19 @@ class Trigger:
                 return None
         if self._named and quad[0] == DEFAULT:
             return None
-        return tuple(quad[at] for at in self._positions)
+        return tuple([quad[at] for at in self._positions])
 
-    def matches(self, dataset: Dataset, quad: Ground) -> Iterable[Match]:
-        """The solutions that the quad is part of."""
-        seed = self.seed(quad)
-        return () if seed is None else self.matches_of(dataset, seed)
-
-    def matches_of(self, dataset: Dataset, seed: Solution) -> Iterable[Match]:
+    def matches(self, dataset: Dataset, seed: Solution) -> Iterable[Match]:
         """The solutions with what a quad binds."""
-        found: list[Solution] = []
-        row: Row = self.join.row(found)
+        found, row = self._found, self._row
         for at, term in zip(self._slots, seed, strict=True):
             row[at] = term
         self._match(dataset, row)
-        return [Match(self.rule, self.branch, solution) for solution in found]
+        if not found:
+            return ()
+        matches = [Match(self.rule, self.branch, solution) for solution in found]
+        found.clear()
+        return matches
 
 
 class _Index:

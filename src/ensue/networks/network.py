@@ -10,10 +10,11 @@ the rule's turn comes; the rule fires for it if it still holds then. `docs/netwo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import count, groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import NamedTuple
 
 from ensue.errors import UsageError
 from ensue.files import FilePath, Statement, read_statements
@@ -33,8 +34,19 @@ from ensue.rules.load import read_text
 Arriving = tuple[int, Term, Term, Term] | tuple[int, Term, Term, Term, Term | None]
 """Time in ms, subject, predicate, object, and the graph name if there is one."""
 
-Agenda = dict[tuple[int, Solution], int | None]
-"""The new solutions of a rule, each with its branch, and the rule whose effect brought it about."""
+Waiting = tuple[int, Solution]
+"""A branch, and a solution of it."""
+
+
+class Since(NamedTuple):
+    """Which change made a solution, and the rule whose effect that was."""
+
+    change: int
+    cause: int | None
+
+
+Agenda = dict[Waiting, Since]
+"""The new solutions of a rule."""
 
 
 class Network:
@@ -73,6 +85,8 @@ class Network:
         self._trail = Trail(self._rules, limit or Limit())
         self._background: tuple[FilePath, ...] | None = tuple(background)
         self._numbers = count(1)
+        self._changes = self._last_removal = 0
+        self._is_positive = [all(each.is_positive() for each in rule.branches) for rule in self._rules]
         self._stopped = False
         self.elements = self.firings = self.most_rounds = 0
 
@@ -109,7 +123,7 @@ class Network:
         quads = [self._arriving(*statement) for statement in statements]
         for element in [[quad] for quad in quads] if self.file.element == "statement" else [quads]:
             self.elements += 1
-            found += self._settle(time, self._matcher.change((), element))
+            found += self._settle(time, self._change((), element))
         return found
 
     def _start(self, time: int) -> Iterator[Result]:
@@ -119,7 +133,7 @@ class Network:
         files, self._background = self._background, None
         statements = (statement for file in files for statement in read_statements(file))
         quads = [self._arriving(*statement) for statement in statements]
-        yield from self._settle(time, [*self._matcher.start(), *self._matcher.change((), quads)])
+        yield from self._settle(time, [*self._matcher.start(), *self._change((), quads)])
 
     def _arriving(self, s: str, p: str, o: str, graph: str | None) -> Ground:
         if s.startswith(MADE):
@@ -146,32 +160,43 @@ class Network:
         self.firings += self._trail.firings
         self.most_rounds = max(self.most_rounds, self._trail.rounds)
 
+    def _change(self, removed: Collection[Ground], added: Iterable[Ground]) -> Iterable[Match]:
+        self._changes += 1
+        if removed:
+            self._last_removal = self._changes
+        return self._matcher.change(removed, added)
+
     def _put(self, new: Iterable[Match], cause: int | None) -> None:
+        since = Since(self._changes, cause)
         for rule, branch, solution in new:
-            self._agendas[rule][branch, solution] = cause
+            self._agendas[rule][branch, solution] = since
+
+    def _still_holds(self, number: int, each: Waiting, since: Since) -> bool:
+        """Whether a solution still is one. It is if nothing has changed that could have ended it."""
+        changed = self._last_removal if self._is_positive[number] else self._changes
+        return since.change >= changed or self._matcher.holds(Match(number, *each))
 
     def _fire(self, time: int, number: int, rule: NetworkRule) -> Iterator[Result]:
         """Fire a rule for all on its agenda that still holds, at once."""
         agenda, self._agendas[number] = self._agendas[number], {}
-        holds = self._matcher.holds
-        fired = [each for each in agenda if holds(Match(number, *each))]
+        fired = [each for each, since in agenda.items() if self._still_holds(number, each, since)]
         if not fired:
             return
         fired.sort(key=_by_terms)
-        self._trail.fired(number, agenda[fired[-1]], fired)
+        self._trail.fired(number, agenda[fired[-1]].cause, fired)
         if isinstance(rule.effect, Select):
             yield self._selected(time, rule, rule.effect, fired)
         else:
             self._put(self._updated(number, fired), number)
 
-    def _updated(self, number: int, fired: list[tuple[int, Solution]]) -> Iterable[Match]:
+    def _updated(self, number: int, fired: list[Waiting]) -> Iterable[Match]:
         templates, next_number = self._templates[number], self._numbers.__next__
         removed = [quad for branch, each in fired for quad in templates[branch].deleted(each)]
         added = [quad for branch, each in fired for quad in templates[branch].inserted(each, next_number)]
-        return self._matcher.change(removed, added)
+        return self._change(removed, added)
 
     def _selected(
-        self, time: int, rule: NetworkRule, select: Select, fired: list[tuple[int, Solution]]
+        self, time: int, rule: NetworkRule, select: Select, fired: list[Waiting]
     ) -> Result:
         rows = [rule.projected(dict(zip(rule.branches[at].visible(), each, strict=True))) for at, each in fired]
         if select.distinct:
@@ -186,6 +211,6 @@ def _in_text(statement: Arriving) -> tuple[int, Statement]:
     return time, (term_text(s), term_text(p), term_text(o), None if graph is None else term_text(graph))
 
 
-def _by_terms(fired: tuple[int, Solution]) -> tuple[int, tuple[str, ...]]:
+def _by_terms(fired: Waiting) -> tuple[int, tuple[str, ...]]:
     branch, solution = fired
     return branch, tuple(term or "" for term in solution)

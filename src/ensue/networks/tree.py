@@ -100,6 +100,10 @@ class Branch:
         """All variables in it."""
         return self.bound().union(*(part.variables() for part in self.parts))
 
+    def is_positive(self) -> bool:
+        """Whether only a statement that goes can end a solution."""
+        return not any(isinstance(part, Exists | Besides) for part in self.parts)
+
     def joined(self, other: Branch) -> Branch:
         """Both at once."""
         return Branch(self.patterns + other.patterns, self.parts + other.parts)
