@@ -30,6 +30,10 @@ _ON_SPARK = (
 """The options that only Spark has a use for."""
 
 
+_OF_NETWORKS = ("max_rounds", "max_firings", "dataset")
+"""The options that only rule networks have a use for."""
+
+
 def add_run(subparsers: SubParsers) -> None:
     """Add the command's options."""
     parser = subparsers.add_parser(
@@ -59,13 +63,28 @@ def add_run(subparsers: SubParsers) -> None:
     add("--keep-all", action="store_true", default=None, help="drop no statement that no query needs")
     add("--expand", action="store_true", default=None, help="apply linear rules before statements are spread")
     add("--batch-bytes", metavar="N", type=int, help="how much a micro-batch takes in at most")
+    networks = parser.add_argument_group(
+        "rule networks: files of SPARQL Update rules, *.ru, in place of queries"
+    )
+    add = networks.add_argument
+    add("--max-rounds", metavar="N", type=int, help="after how many rounds for one element to stop")
+    add("--max-firings", metavar="N", type=int, help="after how many firings for one element to stop")
+    add("--dataset", metavar="FILE", help="write what is held at the end there, as N-Quads")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Do it."""
     _, output = kind_and_path(args.output)
-    _check_apart({"--output": output, "--dead-letters": args.dead_letters, "--metrics": args.metrics})
+    files = {"--output": output, "--dead-letters": args.dead_letters, "--metrics": args.metrics}
+    _check_apart(files | {"--dataset": args.dataset})
+    if any(name.endswith(".ru") for name in args.queries):
+        from ensue.cli.run_network import run_network
+
+        return run_network(args)
+    for name in _OF_NETWORKS:
+        if getattr(args, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} is for rule networks", hint="leave it out")
     if args.engine == "local":
         for name in _ON_SPARK:
             if getattr(args, name) is not None:

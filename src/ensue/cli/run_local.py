@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from typing import Protocol
 
 from ensue.cli.job import reasoner_of, streams_of
 from ensue.cli.letters import ShownLetters, StrictLetters
@@ -16,7 +17,6 @@ from ensue.cli.run import kind_and_path
 from ensue.model import NEVER
 from ensue.progress import Progress
 from ensue.query.output import Result, writer
-from ensue.reasoner import Reasoner
 from ensue.streamfile import DeadLetters, Timed, read_stream
 
 
@@ -29,8 +29,8 @@ def run_local(args: argparse.Namespace) -> int:
     with ExitStack() as stack:
         kind, path = kind_and_path(args.output)
         out = writer(kind, stack.enter_context(Output(path, whole=False)))
-        letters = _letters(args, stack, progress)
-        for result in _answers(reasoner, streams, letters, progress):
+        letters = letters_of(args, stack, progress)
+        for result in answers_of(reasoner, streams, letters, progress):
             out.write(result)
         out.close()
     counted = reasoner.metrics() | {"dead_letters": letters.count}
@@ -38,7 +38,8 @@ def run_local(args: argparse.Namespace) -> int:
     return 0
 
 
-def _letters(args: argparse.Namespace, stack: ExitStack, progress: Progress) -> DeadLetters:
+def letters_of(args: argparse.Namespace, stack: ExitStack, progress: Progress) -> DeadLetters:
+    """Where malformed lines go."""
     if args.strict:
         return StrictLetters()
     if args.dead_letters is not None:
@@ -46,8 +47,23 @@ def _letters(args: argparse.Namespace, stack: ExitStack, progress: Progress) -> 
     return ShownLetters(progress)
 
 
-def _answers(
-    reasoner: Reasoner, streams: dict[str, str], letters: DeadLetters, progress: Progress
+class Engine(Protocol):
+    """What streams are fed to: a reasoner, or a rule network."""
+
+    answers: int
+
+    def feed(self, stream: str, batch: Sequence[Timed]) -> None:
+        """Let statements wait for their time."""
+
+    def advance(self) -> Iterator[Result]:
+        """What comes of those whose time has come."""
+
+    def end(self, stream: str) -> Iterator[Result]:
+        """Nothing will follow on a stream."""
+
+
+def answers_of(
+    engine: Engine, streams: dict[str, str], letters: DeadLetters, progress: Progress
 ) -> Iterator[Result]:
     """Feed the streams side by side, the one that is furthest behind first, and give what comes out."""
     sources = {iri: read_stream(path, on_bad=letters) for iri, path in streams.items()}
@@ -58,10 +74,10 @@ def _answers(
         batch: list[Timed] | None = next(sources[stream], None)
         if batch is None:
             del sources[stream]
-            yield from reasoner.end(stream)
+            yield from engine.end(stream)
             continue
         newest[stream] = max(newest[stream], max(statement[0] for statement in batch))
-        reasoner.feed(stream, batch)
-        yield from reasoner.advance()
+        engine.feed(stream, batch)
+        yield from engine.advance()
         read += len(batch)
-        progress.note(f"{read:,} statements, {reasoner.answers:,} answers, {letters.count:,} dead letters")
+        progress.note(f"{read:,} statements, {engine.answers:,} answers, {letters.count:,} dead letters")

@@ -194,7 +194,8 @@ class Before:
     >>> dataset = Dataset()
     >>> dataset.add((DEFAULT, "<a>", "<p>", "<b>"))
     True
-    >>> before = Before(dataset, removed=[(DEFAULT, "<a>", "<p>", "<c>")], added=[(DEFAULT, "<a>", "<p>", "<b>")])
+    >>> went, came = (DEFAULT, "<a>", "<p>", "<c>"), (DEFAULT, "<a>", "<p>", "<b>")
+    >>> before = Before(dataset, removed=[went], added=[came])
     >>> list(before.graph(DEFAULT).objects("<a>", "<p>"))
     ['<c>']
     """

@@ -80,7 +80,7 @@ class Join:
         return self._holds(view, row)
 
     def _same(self, _: View, row: Row) -> bool:
-        return tuple(row[: self._width]) == row[self.slots.extra]
+        return bool(tuple(row[: self._width]) == row[self.slots.extra])
 
 
 def _branch(branch: Branch, known: frozenset[Var], slots: Slots, then: Continue) -> Continue:
@@ -91,7 +91,9 @@ def _branch(branch: Branch, known: frozenset[Var], slots: Slots, then: Continue)
         before.append(set(bound))
         bound |= gives(task)
     for task, given in zip(reversed(tasks), reversed(before), strict=True):
-        then = _pattern(task, given, slots, then) if isinstance(task, Quad) else _part(task, given, slots, then)
+        then = (
+            _pattern(task, given, slots, then) if isinstance(task, Quad) else _part(task, given, slots, then)
+        )
     return then
 
 
@@ -160,7 +162,8 @@ def _one_free(method: str, a: int, b: int, free: int, graph: int, then: Continue
 
 def _two_free(method: str, known: int, first: int, second: int, graph: int, then: Continue) -> Continue:
     def run(view: View, row: Row) -> bool:
-        for row[first], row[second] in getattr(view.graph(row[graph]), method)(row[known]):
+        for one, other in getattr(view.graph(row[graph]), method)(row[known]):
+            row[first], row[second] = one, other
             if then(view, row):
                 return True
         return False
@@ -170,7 +173,8 @@ def _two_free(method: str, known: int, first: int, second: int, graph: int, then
 
 def _all_free(graph: int, s: int, p: int, o: int, then: Continue) -> Continue:
     def run(view: View, row: Row) -> bool:
-        for row[s], row[p], row[o] in view.graph(row[graph]).every():
+        for triple in view.graph(row[graph]).every():
+            row[s], row[p], row[o] = triple
             if then(view, row):
                 return True
         return False

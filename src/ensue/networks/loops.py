@@ -72,7 +72,10 @@ class Trail:
         bindings = {self._rules[rule].name: self._bindings(rule) for rule in told}
         shown = "; ".join(f"{name}: {_text(rows)}" for name, rows in bindings.items())
         how = f"in a circle, {' -> '.join([*names, names[0]])}" if cycle else f"last {', '.join(names)}"
-        what = f"the network does not settle: after {after} for the element of time {self._time} rules still fire, {how}; the last solutions were {shown}"
+        what = (
+            f"the network does not settle: after {after} for the element of time {self._time} "
+            f"rules still fire, {how}; the last solutions were {shown}"
+        )
         hint = "let a rule ask with NOT EXISTS for what it has done, or raise the limit if this is meant"
         error = UnsettledError(what, place=self._rules[told[0]].place, hint=hint)
         error.cycle, error.bindings = tuple(names if cycle else ()), bindings
@@ -92,7 +95,9 @@ class Trail:
         for branch, solution in self._last[rule]:
             visible = self._rules[rule].branches[branch].visible()
             valued = zip(visible, solution, strict=True)
-            found.append({str(v): term for v, term in valued if term is not None and not v.name.startswith("_:")})
+            found.append(
+                {str(v): term for v, term in valued if term is not None and not v.name.startswith("_:")}
+            )
         return found
 
 

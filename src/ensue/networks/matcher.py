@@ -126,7 +126,9 @@ class DeltaMatcher:
 class Trigger:
     """A pattern of a branch, and how to match the rest of it once the pattern has matched a quad."""
 
-    def __init__(self, rule: int, branch: int, join: Join, pattern: Quad, sign: int, *, certain: bool) -> None:
+    def __init__(
+        self, rule: int, branch: int, join: Join, pattern: Quad, sign: int, *, certain: bool
+    ) -> None:
         self.rule, self.branch, self.join = rule, branch, join
         self.pattern, self.sign, self.certain = pattern, sign, certain
         variables = [node for node in pattern if isinstance(node, Var)]

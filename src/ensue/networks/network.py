@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import count, groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import NamedTuple
 
 from ensue.errors import UsageError
@@ -22,14 +21,13 @@ from ensue.networks.dataset import Ground
 from ensue.networks.join import Solution
 from ensue.networks.loops import Limit, Trail, UnsettledError
 from ensue.networks.matcher import DeltaMatcher, Match, Matcher
-from ensue.networks.parse import parse
+from ensue.networks.parse import load_network, parse
 from ensue.networks.template import MADE, Template
 from ensue.networks.tree import DEFAULT, NetworkFile, NetworkRule, Select
 from ensue.query.answers import Answers
 from ensue.query.output import Result
 from ensue.query.terms_in import Term, term_text
 from ensue.query.tree import Form
-from ensue.rules.load import read_text
 
 Arriving = tuple[int, Term, Term, Term] | tuple[int, Term, Term, Term, Term | None]
 """Time in ms, subject, predicate, object, and the graph name if there is one."""
@@ -56,7 +54,8 @@ class Network:
     ...     # element: statement
     ...     # rule: count
     ...     DELETE { <urn:seen> <urn:is> ?n } INSERT { <urn:seen> <urn:is> ?m }
-    ...     WHERE { ?x a <urn:Car> . <urn:seen> <urn:is> ?n BIND(?n + 1 AS ?m) FILTER NOT EXISTS { ?x a <urn:Old> } } ;
+    ...     WHERE { ?x a <urn:Car> . <urn:seen> <urn:is> ?n BIND(?n + 1 AS ?m)
+    ...             FILTER NOT EXISTS { ?x a <urn:Old> } } ;
     ...     INSERT { ?x a <urn:Old> } WHERE { ?x a <urn:Car> } ;
     ...     INSERT DATA { <urn:seen> <urn:is> 0 } ;
     ...     SELECT ?x WHERE { ?x a <urn:Old> }''')
@@ -73,7 +72,7 @@ class Network:
         limit: Limit | None = None,
         matcher: Callable[[tuple[NetworkRule, ...]], Matcher] = DeltaMatcher,
     ) -> None:
-        """`source` is the text of the rules (`from_file` reads a file); `background` is there first."""
+        """`source` is the text of the rules (`from_files` reads files); `background` is there first."""
         self.file = parse(source) if isinstance(source, str) else source
         self._rules = self.file.rules
         self._matcher = matcher(self._rules)
@@ -91,12 +90,11 @@ class Network:
         self.elements = self.firings = self.most_rounds = 0
 
     @classmethod
-    def from_file(
-        cls, path: FilePath, *, background: Iterable[FilePath] = (), limit: Limit | None = None
+    def from_files(
+        cls, *paths: FilePath, background: Iterable[FilePath] = (), limit: Limit | None = None
     ) -> Network:
-        """The network of a file."""
-        text = read_text(Path(path))
-        return cls(parse(text, str(path), Path(path).stem), background=background, limit=limit)
+        """The network of one file, or of several one after the other."""
+        return cls(load_network(*paths), background=background, limit=limit)
 
     def __iter__(self) -> Iterator[Ground]:
         """The quads that it holds: graph ('' is the default graph), subject, predicate, object."""
@@ -105,42 +103,51 @@ class Network:
     def __len__(self) -> int:
         return len(self._matcher.dataset)
 
+    def counters(self) -> dict[str, int]:
+        """What was done so far, and what is held."""
+        return {
+            "elements": self.elements,
+            "firings": self.firings,
+            "most_rounds": self.most_rounds,
+            "quads": len(self),
+        }
+
     def push(self, statements: Iterable[Arriving]) -> list[Result]:
         """Let statements arrive in the order in which they are given, and give what is selected.
 
         Those of one time next to each other are one element, unless the file says that each is.
         """
         found: list[Result] = []
-        for time, same in groupby(map(_in_text, statements), key=itemgetter(0)):
+        for time, same in groupby(map(in_text, statements), key=itemgetter(0)):
             found += self.arrive(time, [statement for _, statement in same])
         return found
+
+    def start(self, time: int) -> list[Result]:
+        """The background is there, and rules without patterns fire: before the first element, by itself."""
+        if self._background is None:
+            return []
+        files, self._background = self._background, None
+        statements = (statement for file in files for statement in read_statements(file))
+        quads = [self._arriving(*statement) for statement in statements]
+        return list(self._settle(time, [*self._matcher.start(), *self._change((), quads)]))
 
     def arrive(self, time: int, statements: Iterable[Statement]) -> list[Result]:
         """The same for statements of one time, as terms in canonical text."""
         if self._stopped:
             raise UsageError("this network did not settle, and was stopped", hint="make a new one")
-        found = list(self._start(time))
+        found = self.start(time)
         quads = [self._arriving(*statement) for statement in statements]
         for element in [[quad] for quad in quads] if self.file.element == "statement" else [quads]:
             self.elements += 1
             found += self._settle(time, self._change((), element))
         return found
 
-    def _start(self, time: int) -> Iterator[Result]:
-        """Before the first element: the background is there, and rules without patterns fire."""
-        if self._background is None:
-            return
-        files, self._background = self._background, None
-        statements = (statement for file in files for statement in read_statements(file))
-        quads = [self._arriving(*statement) for statement in statements]
-        yield from self._settle(time, [*self._matcher.start(), *self._change((), quads)])
-
     def _arriving(self, s: str, p: str, o: str, graph: str | None) -> Ground:
         if s.startswith(MADE):
             s = f"_:arrived-{s[2:]}"
         if o.startswith(MADE):
             o = f"_:arrived-{o[2:]}"
-        return graph if graph is not None and self.file.into == "own" else DEFAULT, s, p, o
+        return graph if graph is not None and self.file.into != "default" else DEFAULT, s, p, o
 
     # -- rounds ----------------------------------------------------------------------------------------
 
@@ -195,17 +202,18 @@ class Network:
         added = [quad for branch, each in fired for quad in templates[branch].inserted(each, next_number)]
         return self._change(removed, added)
 
-    def _selected(
-        self, time: int, rule: NetworkRule, select: Select, fired: list[Waiting]
-    ) -> Result:
-        rows = [rule.projected(dict(zip(rule.branches[at].visible(), each, strict=True))) for at, each in fired]
+    def _selected(self, time: int, rule: NetworkRule, select: Select, fired: list[Waiting]) -> Result:
+        rows = [
+            rule.projected(dict(zip(rule.branches[at].visible(), each, strict=True))) for at, each in fired
+        ]
         if select.distinct:
             rows = list(dict.fromkeys(rows))
         names = tuple(variable.name for variable in select.variables)
         return Result(rule.name, time, time, Answers(Form.SELECT, names, rows))
 
 
-def _in_text(statement: Arriving) -> tuple[int, Statement]:
+def in_text(statement: Arriving) -> tuple[int, Statement]:
+    """A statement's time, and its terms as canonical text."""
     time, s, p, o, *names = statement
     graph = names[0] if names else None
     return time, (term_text(s), term_text(p), term_text(o), None if graph is None else term_text(graph))

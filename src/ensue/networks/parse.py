@@ -9,7 +9,9 @@ WHERE part; here the pieces become rules, and comments say what an element is:
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 from typing import Any, get_args
 
 from pyparsing import ParserElement
@@ -18,9 +20,11 @@ from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import BNode
 
 from ensue.errors import Place, RuleError, UnsafeRuleError, did_you_mean
-from ensue.networks.tree import Branch, Element, Into, NetworkFile, NetworkRule, Quad, Select, Update
+from ensue.files import FilePath
+from ensue.networks.tree import Branch, Element, Into, NetworkFile, NetworkRule, Select, Update
 from ensue.networks.where import Where
 from ensue.rules.lexer import SPARQL, Source
+from ensue.rules.load import read_text
 from ensue.rules.sparql import tree_of
 from ensue.rules.sparql_skeleton import Dialect, Piece, by_word, pieces, skeleton
 from ensue.rules.tree import Var
@@ -74,11 +78,11 @@ NETWORK = Dialect(
 
 
 def parse(text: str, file: str = "<text>", name: str = "network") -> NetworkFile:
-    """The network that a text is; `name` begins the names of rules that have none.
+    r"""The network that a text is; `name` begins the names of rules that have none.
 
-    >>> found = parse("# element: statement\\nDELETE { ?x ?p ?y } INSERT { ?y ?p ?x } WHERE { ?x ?p ?y }")
+    >>> found = parse("# element: statement\nDELETE { ?x ?p ?y } INSERT { ?y ?p ?x } WHERE { ?x ?p ?y }")
     >>> found.element, found.rules[0].name, found.rules[0].effect.delete[0]
-    ('statement', 'network-1', Quad(graph='', s=?x, p=?p, o=?y))
+    ('statement', 'network-1', Quad(graph='', s=Var(name='x'), p=Var(name='p'), o=Var(name='y')))
     """
     source = Source(text, file)
     said = _directives(source)
@@ -89,23 +93,50 @@ def parse(text: str, file: str = "<text>", name: str = "network") -> NetworkFile
     if not rules:
         raise source.error("no rules in this file", 0, NETWORK.hint)
     _check_names(rules)
-    return NetworkFile(name, rules, said.get("element", "time"), said.get("arrives in", "own"))
+    return NetworkFile(name, rules, **said)
 
 
-_DIRECTIVES: dict[str, tuple[str, ...]] = {"element": get_args(Element), "arrives in": get_args(Into)}
+def load_network(*paths: FilePath) -> NetworkFile:
+    """The network of one file, or of several one after the other."""
+    files = [parse(read_text(Path(path)), os.fspath(path), Path(path).stem) for path in paths]
+    rules = tuple(rule for file in files for rule in file.rules)
+    _check_names(rules)
+    said: dict[str, Any] = {}
+    for path, file in zip(paths, files, strict=True):
+        for what in ("element", "into"):
+            value = getattr(file, what)
+            if value is not None and said.setdefault(what, value) != value:
+                place, hint = Place(os.fspath(path)), "say it in one of them"
+                raise RuleError(
+                    f"the files differ on what an element is, or where it arrives: {value}",
+                    place=place,
+                    hint=hint,
+                )
+    return NetworkFile("+".join(file.name for file in files), rules, **said)
+
+
+_DIRECTIVES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "element": ("element", get_args(Element)),
+    "arrives in": ("into", get_args(Into)),
+}
 
 
 def _directives(source: Source) -> dict[str, Any]:
     found: dict[str, str] = {}
     for token in source.tokens(SPARQL):
-        match = re.match(r"#+\s*(element|arrives in):\s*(.*?)\s*$", token.text) if token.kind == "comment" else None
+        match = (
+            re.match(r"#+\s*(element|arrives in):\s*(.*?)\s*$", token.text)
+            if token.kind == "comment"
+            else None
+        )
         if match is None:
             continue
         what, value = match.groups()
-        if value not in _DIRECTIVES[what]:
-            hint = did_you_mean(value, _DIRECTIVES[what]) or f"one of {', '.join(_DIRECTIVES[what])}"
+        field, values = _DIRECTIVES[what]
+        if value not in values:
+            hint = did_you_mean(value, values) or f"one of {', '.join(values)}"
             raise source.error(f"'{value}' does not say what '{what}' is", token, hint)
-        if found.setdefault(what, value) != value:
+        if found.setdefault(field, value) != value:
             raise source.error(f"'{what}' is said twice, and differently", token, "say it once")
     return found
 

@@ -163,5 +163,7 @@ class NetworkFile:
 
     name: str
     rules: tuple[NetworkRule, ...]
-    element: Element = "time"
-    into: Into = "own"
+    element: Element | None = None
+    """None: not said, which is `time`."""
+    into: Into | None = None
+    """None: not said, which is `own`."""

@@ -35,7 +35,9 @@ class Where(Reader):
             found = self._join(found, self._values(values))
         return tuple(found)
 
-    def group(self, tree: CompValue, graph: Node = DEFAULT, around: frozenset[Var] = _NOTHING) -> list[Branch]:
+    def group(
+        self, tree: CompValue, graph: Node = DEFAULT, around: frozenset[Var] = _NOTHING
+    ) -> list[Branch]:
         """A group in a graph. Inside EXISTS, filters also see the variables `around` it."""
         found = [Branch()]
         filters: list[Expression] = []
@@ -68,7 +70,9 @@ class Where(Reader):
         """A quad of a template; its blank nodes are these variables, or variables of WHERE."""
         made = made or {}
         graph, *triple = quad
-        s, p, o = (made[node] if isinstance(node, BNode) and node in made else self.node(node) for node in triple)
+        s, p, o = (
+            made[node] if isinstance(node, BNode) and node in made else self.node(node) for node in triple
+        )
         return Quad(DEFAULT if graph is None else self.node(graph), s, p, o)
 
     def _part(self, part: CompValue, graph: Node, around: frozenset[Var]) -> list[Branch]:
@@ -101,12 +105,17 @@ class Where(Reader):
                 (right, left) if backwards else (left, right)
                 for (left, right), (_, backwards) in zip(pairwise(nodes), steps, strict=True)
             ]
-            found.append(Branch(tuple(Quad(graph, a, step[0], b) for (a, b), step in zip(ends, steps, strict=True))))
+            found.append(
+                Branch(tuple(Quad(graph, a, step[0], b) for (a, b), step in zip(ends, steps, strict=True)))
+            )
         return found
 
     def _join(self, left: list[Branch], right: list[Branch]) -> list[Branch]:
         if len(left) * len(right) > MAX_BRANCHES:
-            what, hint = f"more than {MAX_BRANCHES} branches", "UNION, VALUES and p|q multiply: split the rule"
+            what, hint = (
+                f"more than {MAX_BRANCHES} branches",
+                "UNION, VALUES and p|q multiply: split the rule",
+            )
             raise RuleError(what, place=self.piece.place, hint=hint)
         for one in left:
             for other in right:
@@ -149,9 +158,7 @@ class Where(Reader):
         args = tuple(expression.variables())
         return [_with(branch, Bind("sparql", args, target, expression.text)) for branch in branches]
 
-    def _filter(
-        self, branches: list[Branch], expression: Expression, around: frozenset[Var]
-    ) -> list[Branch]:
+    def _filter(self, branches: list[Branch], expression: Expression, around: frozenset[Var]) -> list[Branch]:
         self._check_expression(branches, expression, around)
         for asked in requirements(expression):
             test, text = Guard(asked.name, asked.args), asked.part.text
@@ -185,7 +192,7 @@ class Where(Reader):
         return _with(branch, part)
 
     def _check_loose(self, loose: frozenset[Var]) -> None:
-        """Refuse to match a variable in a pattern which an OPTIONAL elsewhere may have left without a value."""
+        """Refuse a variable in a pattern that an OPTIONAL elsewhere may have left without a value."""
         for variable in sorted(loose, key=str):
             what = f"{variable} may have no value outside its OPTIONAL, so no other pattern can hold it"
             hint = "bind it before OPTIONAL, or use it only in expressions and in what the rule does"
