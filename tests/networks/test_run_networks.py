@@ -1,0 +1,90 @@
+"""`ensue run NETWORK.ru`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ensue.cli.main import main
+
+RULES = """PREFIX : <urn:>
+# rule: reach
+INSERT { ?x :reaches ?z } WHERE { ?x :reaches ?y . ?y :next ?z } ;
+# rule: step
+INSERT { ?x :reaches ?y } WHERE { ?x :next ?y } ;
+# rule: far
+SELECT ?x ?y WHERE { ?x :reaches ?y FILTER NOT EXISTS { ?x :next ?y } }
+"""
+
+
+@pytest.fixture
+def job(tmp_path):
+    network, stream = tmp_path / "reach.ru", tmp_path / "s.tsv"
+    network.write_text(RULES)
+    stream.write_text("1\t<urn:b> <urn:next> <urn:c> .\n5\t<urn:a> <urn:next> <urn:b> .\n")
+    return [str(network), "--stream", f"urn:s={stream}", "--engine", "local"]
+
+
+def test_rows_are_given_as_they_become_true(job, capsys):
+    assert main(["run", *job, "--output", "jsonl"]) == 0
+    said = capsys.readouterr()
+    (line,) = map(json.loads, said.out.splitlines())
+    assert (line["query"], line["open"], line["close"]) == ("far", 5, 5)
+    assert [{name: term["value"] for name, term in row.items()} for row in line["bindings"]] == [
+        {"x": "urn:a", "y": "urn:c"}
+    ]
+    assert "2 statements" in said.err
+    assert "5 statements held" in said.err
+
+
+def test_what_is_held_and_what_was_counted_go_to_files(job, tmp_path):
+    held, counted = tmp_path / "held.nq", tmp_path / "counted.json"
+    assert main(["run", *job, "--output", "tsv", "--dataset", str(held), "--metrics", str(counted)]) == 0
+    assert "<urn:a> <urn:reaches> <urn:c> ." in held.read_text().splitlines()
+    found = json.loads(counted.read_text())
+    assert (found["admitted"], found["elements"], found["firings"], found["quads"]) == (2, 2, 4, 5)
+
+
+def test_background_comes_first(job, tmp_path, capsys):
+    background = tmp_path / "b.ttl"
+    background.write_text("<urn:c> <urn:next> <urn:d> .")
+    assert main(["run", *job, "--background", str(background), "--output", "csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [
+        "query,open,close,x,y",
+        "far,1,1,urn:b,urn:d",
+        "far,5,5,urn:a,urn:c",
+        "far,5,5,urn:a,urn:d",
+    ]
+
+
+def test_a_network_that_does_not_settle_is_the_inputs_fault(job, tmp_path, capsys):
+    network = tmp_path / "loop.ru"
+    network.write_text("# rule: more\nINSERT { [] <urn:next> ?x } WHERE { ?x <urn:next> ?y }")
+    assert main(["run", str(network), *job[1:], "--max-rounds", "20"]) == 1
+    said = capsys.readouterr().err
+    assert "loop.ru:2:1: the network does not settle: after 20 rounds for the element of time 1" in said
+    assert "in a circle, more -> more; the last solutions were more: ?x = _:network-" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--engine", "spark"], "runs in one process"),
+        (["--rules", "rdfs-jena"], "--rules is for queries"),
+        (["--max-firings", "0"], "a limit of 0 firings"),
+    ],
+)
+def test_what_a_network_has_no_use_for_is_refused(job, words, says, capsys):
+    assert main(["run", *job, *words]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_queries_and_networks_do_not_mix(job, tmp_path, capsys):
+    query = tmp_path / "q.rq"
+    query.write_text("SELECT ?x WHERE { ?x ?p ?y }")
+    assert main(["run", str(query), *job]) == 2
+    assert "q.rq is no rule network" in capsys.readouterr().err
+    assert main(["run", str(query), *job[1:], "--dataset", "x.nq"]) == 2
+    assert "--dataset is for rule networks" in capsys.readouterr().err
