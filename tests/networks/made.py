@@ -13,7 +13,7 @@ VARIABLES = ("?x", "?y", "?z")
 def network(random: Random) -> str:
     """A few rules that delete, insert, make nodes and select."""
     element = random.choice(["statement", "time"])
-    rules = [_rule(random) for _ in range(random.randint(1, 4))]
+    rules = [_rule(random) for _ in range(random.randint(2, 5))]
     return f"# element: {element}\n" + " ;\n".join(rules)
 
 
@@ -30,11 +30,12 @@ def _statement(random: Random) -> tuple[str, str, str, str | None]:
 def _rule(random: Random) -> str:
     if random.random() < 0.08:
         return f"INSERT DATA {{ {_ground(random)} }}"
-    where, bound = _where(random)
+    where, bound, matched = _where(random)
     if random.random() < 0.35:
         chosen = " ".join(random.sample(bound, random.randint(1, len(bound))))
         return f"SELECT {random.choice(['', 'DISTINCT '])}{chosen} WHERE {{ {where} }}"
-    delete = f"DELETE {{ {_template(random, bound)} }} " if random.random() < 0.45 else ""
+    gone = random.choice([*matched, _template(random, bound)])
+    delete = f"DELETE {{ {gone} }} " if random.random() < 0.5 else ""
     insert = (
         f"INSERT {{ {_template(random, bound, made=True)} }} " if random.random() < 0.75 or not delete else ""
     )
@@ -58,8 +59,10 @@ def _template(random: Random, bound: list[str], *, made: bool = False) -> str:
     )
 
 
-def _where(random: Random) -> tuple[str, list[str]]:
+def _where(random: Random) -> tuple[str, list[str], list[str]]:
+    """A WHERE part, its variables, and those of its patterns that DELETE can take over."""
     texts = [_pattern(random, VARIABLES) for _ in range(random.choice([1, 1, 2, 2, 3]))]
+    matched = [text for text in texts if "[]" not in text]
     bound = sorted({word for text in texts for word in text.split() if word.startswith("?")})
     if not bound:
         texts.append("?x ?p ?y .")
@@ -69,7 +72,7 @@ def _where(random: Random) -> tuple[str, list[str]]:
             text, more = make(random, bound)
             texts.append(text)
             bound = [*bound, *more]
-    return " ".join(texts), bound
+    return " ".join(texts), bound, matched
 
 
 def _pattern(random: Random, variables: tuple[str, ...]) -> str:

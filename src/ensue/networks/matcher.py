@@ -30,6 +30,8 @@ class Matcher(Protocol):
     """Holds a dataset, and says which solutions a change makes."""
 
     dataset: Dataset
+    changes: int
+    """How many there have been."""
 
     def start(self) -> Iterable[Match]:
         """The solutions that there are while nothing is there."""
@@ -39,8 +41,8 @@ class Matcher(Protocol):
         rule whose rows are distinct, those that give a row which was not there before.
         """
 
-    def holds(self, match: Match) -> bool:
-        """Whether a solution still is one."""
+    def holds(self, match: Match, since: int) -> bool:
+        """Whether a solution that held after that change still is one."""
 
 
 class Step:
@@ -63,7 +65,8 @@ class DeltaMatcher:
 
     def __init__(self, rules: tuple[NetworkRule, ...]) -> None:
         self.dataset = Dataset()
-        self._rules = rules
+        self.changes = self._last_removal = 0
+        self._is_positive = [all(each.is_positive() for each in rule.branches) for rule in rules]
         self._joins = [[Join(branch) for branch in rule.branches] for rule in rules]
         self._distinct = {
             number: _Distinct(rule.effect, self._joins[number])
@@ -93,6 +96,9 @@ class DeltaMatcher:
     def change(self, removed: Iterable[Ground], added: Iterable[Ground]) -> Iterable[Match]:
         """Take quads out, then put quads in; the new solutions."""
         step = Step(self.dataset, removed, added)
+        self.changes += 1
+        if step.gone:
+            self._last_removal = self.changes
         found: dict[Match, None] = {}
         unsure: dict[tuple[Trigger, Solution], None] = {}
         for quads, index in ((step.gone, self._going), (step.come, self._coming)):
@@ -112,9 +118,10 @@ class DeltaMatcher:
                     found[match] = None
         return self._told_apart(found, step) if self._distinct else found
 
-    def holds(self, match: Match) -> bool:
-        """Whether a solution still is one."""
-        return self._joins[match.rule][match.branch].holds(self.dataset, match.solution)
+    def holds(self, match: Match, since: int) -> bool:
+        """Whether a solution still is one. It is if nothing has changed that could have ended it."""
+        changed = self._last_removal if self._is_positive[match.rule] else self.changes
+        return since >= changed or self._joins[match.rule][match.branch].holds(self.dataset, match.solution)
 
     def _told_apart(self, found: Iterable[Match], step: Step) -> Iterator[Match]:
         for match in found:

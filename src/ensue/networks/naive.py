@@ -24,6 +24,7 @@ class NaiveMatcher:
 
     def __init__(self, rules: tuple[NetworkRule, ...]) -> None:
         self.dataset = Dataset()
+        self.changes = 0
         self._store = Store()
         self._rules = rules
         self._queries = [[query_text(branch) for branch in rule.branches] for rule in rules]
@@ -36,6 +37,7 @@ class NaiveMatcher:
 
     def change(self, removed: Iterable[Ground], added: Iterable[Ground]) -> Iterable[Match]:
         """Take quads out, then put quads in; the new solutions."""
+        self.changes += 1
         for quad in removed:
             if self.dataset.remove(quad):
                 self._store.remove(_quad(quad))
@@ -51,7 +53,7 @@ class NaiveMatcher:
             and not (self._is_distinct(match) and (match.rule, self._row(match)) in given)
         ]
 
-    def holds(self, match: Match) -> bool:
+    def holds(self, match: Match, since: int) -> bool:
         """Whether a solution still is one."""
         return match in self._now
 

@@ -10,7 +10,7 @@ the rule's turn comes; the rule fires for it if it still holds then. `docs/netwo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count, groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -84,8 +84,6 @@ class Network:
         self._trail = Trail(self._rules, limit or Limit())
         self._background: tuple[FilePath, ...] | None = tuple(background)
         self._numbers = count(1)
-        self._changes = self._last_removal = 0
-        self._is_positive = [all(each.is_positive() for each in rule.branches) for rule in self._rules]
         self._stopped = False
         self.elements = self.firings = self.most_rounds = 0
 
@@ -129,7 +127,7 @@ class Network:
         files, self._background = self._background, None
         statements = (statement for file in files for statement in read_statements(file))
         quads = [self._arriving(*statement) for statement in statements]
-        return list(self._settle(time, [*self._matcher.start(), *self._change((), quads)]))
+        return list(self._settle(time, [*self._matcher.start(), *self._matcher.change((), quads)]))
 
     def arrive(self, time: int, statements: Iterable[Statement]) -> list[Result]:
         """The same for statements of one time, as terms in canonical text."""
@@ -139,7 +137,7 @@ class Network:
         quads = [self._arriving(*statement) for statement in statements]
         for element in [[quad] for quad in quads] if self.file.element == "statement" else [quads]:
             self.elements += 1
-            found += self._settle(time, self._change((), element))
+            found += self._settle(time, self._matcher.change((), element))
         return found
 
     def _arriving(self, s: str, p: str, o: str, graph: str | None) -> Ground:
@@ -167,26 +165,16 @@ class Network:
         self.firings += self._trail.firings
         self.most_rounds = max(self.most_rounds, self._trail.rounds)
 
-    def _change(self, removed: Collection[Ground], added: Iterable[Ground]) -> Iterable[Match]:
-        self._changes += 1
-        if removed:
-            self._last_removal = self._changes
-        return self._matcher.change(removed, added)
-
     def _put(self, new: Iterable[Match], cause: int | None) -> None:
-        since = Since(self._changes, cause)
+        since = Since(self._matcher.changes, cause)
         for rule, branch, solution in new:
             self._agendas[rule][branch, solution] = since
-
-    def _still_holds(self, number: int, each: Waiting, since: Since) -> bool:
-        """Whether a solution still is one. It is if nothing has changed that could have ended it."""
-        changed = self._last_removal if self._is_positive[number] else self._changes
-        return since.change >= changed or self._matcher.holds(Match(number, *each))
 
     def _fire(self, time: int, number: int, rule: NetworkRule) -> Iterator[Result]:
         """Fire a rule for all on its agenda that still holds, at once."""
         agenda, self._agendas[number] = self._agendas[number], {}
-        fired = [each for each, since in agenda.items() if self._still_holds(number, each, since)]
+        holds = self._matcher.holds
+        fired = [each for each, since in agenda.items() if holds(Match(number, *each), since.change)]
         if not fired:
             return
         fired.sort(key=_by_terms)
@@ -200,7 +188,7 @@ class Network:
         templates, next_number = self._templates[number], self._numbers.__next__
         removed = [quad for branch, each in fired for quad in templates[branch].deleted(each)]
         added = [quad for branch, each in fired for quad in templates[branch].inserted(each, next_number)]
-        return self._change(removed, added)
+        return self._matcher.change(removed, added)
 
     def _selected(self, time: int, rule: NetworkRule, select: Select, fired: list[Waiting]) -> Result:
         rows = [
