@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from ensue.cli.main import main
+
+DOCS = Path(__file__).parents[2] / "docs" / "networks.md"
 
 RULES = """PREFIX : <urn:>
 # rule: reach
@@ -88,3 +92,22 @@ def test_queries_and_networks_do_not_mix(job, tmp_path, capsys):
     assert "q.rq is no rule network" in capsys.readouterr().err
     assert main(["run", str(query), *job[1:], "--dataset", "x.nq"]) == 2
     assert "--dataset is for rule networks" in capsys.readouterr().err
+
+
+def test_the_example_of_the_documentation(tmp_path, capsys):
+    network, stream = tmp_path / "cars.ru", tmp_path / "cars.tsv"
+    network.write_text(re.search("```sparql\n(.*?)```", DOCS.read_text(), re.DOTALL).group(1))
+    reports = ["home", "work", "work", "home", "home", "shop"]
+    stream.write_text(
+        "".join(
+            f"{at}\t<http://example.org/vw> <http://example.org/reports> <http://example.org/{place}> .\n"
+            for at, place in enumerate(reports, start=1)
+        )
+    )
+    held = tmp_path / "held.nq"
+    words = ["--engine", "local", "--output", "csv", "--dataset", str(held)]
+    assert main(["run", str(network), "--stream", f"http://example.org/cars={stream}", *words]) == 0
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert lines == [f"arrived,{at},{at},http://example.org/vw" for at in (1, 4)]
+    (line,) = held.read_text().splitlines()
+    assert line.endswith("<http://example.org/at> <http://example.org/shop> <http://example.org/known> .")

@@ -150,29 +150,30 @@ class Dataset:
     """
 
     def __init__(self) -> None:
-        self._default = Graph()
-        self._named: dict[str, Graph] = {}
+        self._graphs: dict[str, Graph] = {}
         self._size = 0
 
     def __len__(self) -> int:
         return self._size
 
     def __iter__(self) -> Iterator[Ground]:
-        for name in (DEFAULT, *self._named):
-            yield from ((name, *triple) for triple in self.graph(name).every())
+        for name, graph in self._graphs.items():
+            yield from ((name, *triple) for triple in graph.every())
 
     def graph(self, name: str) -> Graph:
         """The graph of that name; an empty one if there is none."""
-        return self._default if name == DEFAULT else self._named.get(name, _EMPTY)
+        return self._graphs.get(name, _EMPTY)
 
     def names(self) -> Collection[str]:
         """The names of the graphs that hold something, but the default graph."""
-        return self._named.keys()
+        return [name for name in self._graphs if name != DEFAULT]
 
     def add(self, quad: Ground) -> bool:
         """Put a quad in; whether it was not there."""
         name, s, p, o = quad
-        graph = self._default if name == DEFAULT else self._named.setdefault(name, Graph())
+        graph = self._graphs.get(name)
+        if graph is None:
+            graph = self._graphs[name] = Graph()
         added = graph.add(s, p, o)
         self._size += added
         return added
@@ -183,8 +184,8 @@ class Dataset:
         graph = self.graph(name)
         removed = graph.remove(s, p, o)
         self._size -= removed
-        if removed and not graph and name != DEFAULT:
-            del self._named[name]
+        if removed and not graph:
+            del self._graphs[name]
         return removed
 
 

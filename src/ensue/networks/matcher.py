@@ -17,6 +17,9 @@ from ensue.networks.join import Continue, Join, Row, Solution
 from ensue.networks.tree import DEFAULT, NetworkRule, Quad, Select
 from ensue.rules.tree import Var
 
+Seed = tuple[str | None, str | None, str | None, str | None]
+"""A quad without what is of no interest."""
+
 
 class Match(NamedTuple):
     """A solution of a branch of a rule, by their numbers."""
@@ -100,18 +103,17 @@ class DeltaMatcher:
         if step.gone:
             self._last_removal = self.changes
         found: dict[Match, None] = {}
-        unsure: dict[tuple[Trigger, Solution], None] = {}
+        unsure: dict[tuple[Trigger, Seed], None] = {}
         for quads, index in ((step.gone, self._going), (step.come, self._coming)):
             for quad in quads:
                 for trigger in index.matching(quad):
-                    seed = trigger.seed(quad)
-                    if seed is None:
+                    if not trigger.takes(quad):
                         continue
                     if trigger.certain:
-                        for match in trigger.matches(self.dataset, seed):
+                        for match in trigger.matches(self.dataset, quad):
                             found[match] = None
                     else:
-                        unsure[trigger, seed] = None
+                        unsure[trigger, trigger.seed(quad)] = None
         for trigger, seed in unsure:
             for match in trigger.matches(self.dataset, seed):
                 if match not in found and not trigger.join.holds(step.before, match.solution):
@@ -140,37 +142,38 @@ class Trigger:
         self.pattern, self.sign, self.certain = pattern, sign, certain
         variables = [node for node in pattern if isinstance(node, Var)]
         # What a pattern binds for itself inside EXISTS or OPTIONAL means nothing outside.
-        self._seeded = [v for v in dict.fromkeys(variables) if certain or v in join.bound]
-        self._positions = [pattern.index(variable) for variable in self._seeded]
-        self._slots = [join.slots.of(variable) for variable in self._seeded]
+        seeded = [v for v in dict.fromkeys(variables) if certain or v in join.bound]
+        self._binds = [(join.slots.of(variable), pattern.index(variable)) for variable in seeded]
+        self._bound_positions = {position for _, position in self._binds}
         # The index has looked at the other constants.
-        self._constants = [] if isinstance(pattern.s, Var) else [(1, pattern.s)]
+        self._subject = None if isinstance(pattern.s, Var) else pattern.s
         self._repeats = [
             (pattern.index(node), at) for at, node in enumerate(pattern) if pattern.index(node) != at
         ]
         self._named = isinstance(pattern.graph, Var)
-        self._match: Continue = join.compiled(frozenset(self._seeded), join.collect)
+        self._match: Continue = join.compiled(frozenset(seeded), join.collect)
         # One row serves all quads: what was in a slot before is written over before it is read.
         self._found: list[Solution] = []
         self._row = join.row(self._found)
 
-    def seed(self, quad: Ground) -> Solution | None:
-        """What the quad binds; None if the pattern does not match it."""
-        for at, term in self._constants:
-            if quad[at] != term:
-                return None
-        for first, second in self._repeats:
-            if quad[first] != quad[second]:
-                return None
+    def takes(self, quad: Ground) -> bool:
+        """Whether the pattern matches a quad that the index has found."""
+        if self._subject is not None and quad[1] != self._subject:
+            return False
         if self._named and quad[0] == DEFAULT:
-            return None
-        return tuple([quad[at] for at in self._positions])
+            return False
+        return not self._repeats or all(quad[first] == quad[second] for first, second in self._repeats)
 
-    def matches(self, dataset: Dataset, seed: Solution) -> Iterable[Match]:
+    def seed(self, quad: Ground) -> Seed:
+        """What of the quad matters outside the pattern."""
+        graph, s, p, o = (term if at in self._bound_positions else None for at, term in enumerate(quad))
+        return graph, s, p, o
+
+    def matches(self, dataset: Dataset, quad: Seed) -> Iterable[Match]:
         """The solutions with what a quad binds."""
         found, row = self._found, self._row
-        for at, term in zip(self._slots, seed, strict=True):
-            row[at] = term
+        for slot, position in self._binds:
+            row[slot] = quad[position]
         self._match(dataset, row)
         if not found:
             return ()

@@ -80,7 +80,8 @@ class Network:
             [] if isinstance(rule.effect, Select) else [Template(rule.effect, each) for each in rule.branches]
             for rule in self._rules
         ]
-        self._agendas: list[Agenda] = [{} for _ in self._rules]
+        self._agendas: dict[int, Agenda] = {}
+        """By the rules' numbers; only of those that have something to do."""
         self._trail = Trail(self._rules, limit or Limit())
         self._background: tuple[FilePath, ...] | None = tuple(background)
         self._numbers = count(1)
@@ -154,11 +155,12 @@ class Network:
         self._trail.begin(time)
         self._put(new, None)
         try:
-            while any(self._agendas):
+            while self._agendas:
                 self._trail.round()
-                for number, rule in enumerate(self._rules):
-                    if self._agendas[number]:
-                        yield from self._fire(time, number, rule)
+                turn: int | None = min(self._agendas)
+                while turn is not None:
+                    yield from self._fire(time, turn, self._rules[turn])
+                    turn = min((number for number in self._agendas if number > turn), default=None)
         except UnsettledError:
             self._stopped = True
             raise
@@ -168,11 +170,11 @@ class Network:
     def _put(self, new: Iterable[Match], cause: int | None) -> None:
         since = Since(self._matcher.changes, cause)
         for rule, branch, solution in new:
-            self._agendas[rule][branch, solution] = since
+            self._agendas.setdefault(rule, {})[branch, solution] = since
 
     def _fire(self, time: int, number: int, rule: NetworkRule) -> Iterator[Result]:
         """Fire a rule for all on its agenda that still holds, at once."""
-        agenda, self._agendas[number] = self._agendas[number], {}
+        agenda = self._agendas.pop(number)
         holds = self._matcher.holds
         fired = [each for each, since in agenda.items() if holds(Match(number, *each), since.change)]
         if not fired:
