@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
+
 import pytest
 
 from ensue.errors import InputError, RuleError, UsageError
@@ -252,3 +255,29 @@ class TestStreams:
     def test_an_unknown_stream_is_refused(self):
         with pytest.raises(UsageError, match="there is no stream <urn:z>"):
             NetworkRun(network(self.TEXT), ["urn:s"]).push("urn:z", [])
+
+
+class TestMemory:
+    def test_events_that_are_deleted_leave_nothing_behind(self):
+        n = network(
+            """# element: statement
+               DELETE { ?s ?p ?o } WHERE { ?x a :End . ?s ?p ?o } ;
+               INSERT { ?x :made [ :of ?y ] } WHERE { ?x :p ?y FILTER NOT EXISTS { ?x :q ?y } } ;
+               SELECT DISTINCT ?x WHERE { ?x :made ?m OPTIONAL { ?x :q ?z } FILTER(STRLEN(STR(?x)) > 3) }"""
+        )
+        end = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>", "<urn:End>"
+
+        def events(numbers: range) -> int:
+            for at in numbers:
+                first, last = (f"<urn:x{at}>", P, f"<urn:y{at}>"), (f"<urn:z{at}>", *end)
+                assert rows(n.push([(at, *first), (at, *last)])) == [(first[0],)]
+            assert len(n) == 0
+            gc.collect()
+            return tracemalloc.get_traced_memory()[0]
+
+        tracemalloc.start()
+        try:
+            once = events(range(4_500))  # what is remembered of expressions has its bound by then
+            assert events(range(4_500, 6_000)) < 1.02 * once
+        finally:
+            tracemalloc.stop()

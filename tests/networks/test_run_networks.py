@@ -111,3 +111,29 @@ def test_the_example_of_the_documentation(tmp_path, capsys):
     assert lines == [f"arrived,{at},{at},http://example.org/vw" for at in (1, 4)]
     (line,) = held.read_text().splitlines()
     assert line.endswith("<http://example.org/at> <http://example.org/shop> <http://example.org/known> .")
+
+
+def test_check_reads_a_network_and_runs_nothing(job, tmp_path, capsys):
+    assert main(["check", *job[:3]]) == 0
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "network reach: 3 rules\nstream <urn:s>: 2 statements\n")
+    (tmp_path / "reach.ru").write_text(RULES.replace("?y :next ?z }", "?y :next }"))
+    assert main(["check", *job[:3]]) == 1
+    assert "reach.ru:3:52: this is not SPARQL, from '?y' on" in capsys.readouterr().err
+
+
+def test_explain_says_what_sets_off_whom(job, capsys):
+    assert main(["explain", job[0]]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    far = next(at for at, line in enumerate(lines) if line.startswith("rule far"))
+    assert lines[far + 1 :] == [
+        "  when ?x <urn:reaches> ?y comes",
+        "    NOT EXISTS { ?x <urn:next> ?y }",
+        "  when ?x <urn:next> ?y goes",
+        "    NOT EXISTS { ?x <urn:next> ?y }",
+        "    ?x <urn:reaches> ?y",
+    ]
+    assert "  may set off: reach, far" in lines
+    assert main(["explain", job[0], "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert [rule["may set off"] for rule in plan["rules"]] == [["reach", "far"], ["reach", "far"], []]

@@ -7,7 +7,7 @@ import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ensue.cli.job import add_job_options
+from ensue.cli.job import add_job_options, are_networks
 from ensue.errors import UsageError
 from ensue.query.output import WRITERS
 
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     _, output = kind_and_path(args.output)
     files = {"--output": output, "--dead-letters": args.dead_letters, "--metrics": args.metrics}
     _check_apart(files | {"--dataset": args.dataset})
-    if any(name.endswith(".ru") for name in args.queries):
+    if are_networks(args.queries):
         from ensue.cli.run_network import run_network
 
         return run_network(args)

@@ -50,10 +50,6 @@ def run_network(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> None:
     """Refuse what a network has no use for."""
-    queries = [name for name in args.queries if not name.endswith(".ru")]
-    if queries:
-        hint = "put SELECT into the network's file, or run the two one after the other"
-        raise UsageError(f"{queries[0]} is no rule network", hint=hint)
     if args.engine != "local":
         hint = "its rules see each other's effects in order: add --engine local"
         raise UsageError("a rule network runs in one process, not on Spark", hint=hint)

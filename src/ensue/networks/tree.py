@@ -56,6 +56,9 @@ class Exists:
         """The variables in it; those of the branch around it have their values there."""
         return frozenset[Var]().union(*(each.variables() for each in self.alternatives))
 
+    def __str__(self) -> str:
+        return f"{'NOT ' if self.negated else ''}EXISTS {' UNION '.join(map(str, self.alternatives))}"
+
 
 @dataclass(frozen=True, slots=True)
 class Besides:
@@ -66,6 +69,9 @@ class Besides:
     def variables(self) -> frozenset[Var]:
         """The variables in it."""
         return frozenset[Var]().union(*(each.variables() for each in self.alternatives))
+
+    def __str__(self) -> str:
+        return f"OPTIONAL {' UNION '.join(map(str, self.alternatives))}"
 
 
 Part = Guard | Bind | Exists | Besides
@@ -103,6 +109,9 @@ class Branch:
     def is_positive(self) -> bool:
         """Whether only a statement that goes can end a solution."""
         return not any(isinstance(part, Exists | Besides) for part in self.parts)
+
+    def __str__(self) -> str:
+        return f"{{ {' . '.join(map(str, (*self.patterns, *self.parts)))} }}"
 
     def joined(self, other: Branch) -> Branch:
         """Both at once."""
