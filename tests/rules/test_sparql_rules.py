@@ -394,3 +394,10 @@ def test_a_bomb_does_not_go_off(where, says):
     with pytest.raises(RuleError, match=says) as raised:
         parse(f"{PREFIX} INSERT {{ ?a a e:T }} WHERE {{ ?a e:p ?b . {where} }}", "f.ru")
     assert raised.value.place.line == 1
+
+
+def test_a_prefix_keeps_its_hash_where_there_is_a_base():
+    text = "BASE <http://e.org/x> PREFIX p: <http://e.org/v#> PREFIX q: <#> INSERT { ?x p:a ?y } WHERE { ?x q:b ?y }"
+    (rule,) = parse(text).rules
+    assert rule.conclusions[0].p == "<http://e.org/v#a>"
+    assert rule.premises[0].pattern.p == "<http://e.org/x#b>"
