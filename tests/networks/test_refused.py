@@ -35,6 +35,7 @@ CASES = {
     "SELECT ?x WHERE { ?x a :C } LIMIT 3": (1, 29, "it depends on all solutions at once"),
     "SELECT ?x WHERE { ?x a :C MINUS { ?x a :D } }": (1, 27, "write FILTER NOT EXISTS { }"),
     "SELECT ?x WHERE { ?x a :C BIND(NOW() AS ?t) }": (1, 32, "its value differs from call to call"),
+    "SELECT ?x WHERE { ?x a :C { SELECT ?y WHERE { ?y :p ?x } } }": (1, 50, "a query inside a rule"),
     "ASK { ?x a :C }": (1, 1, "a network gives rows"),
     # what has no meaning when solutions are looked up from both ends
     "SELECT ?x WHERE { ?x a :C FILTER(?z > 1) }": (1, 34, "nothing binds ?z for this expression"),

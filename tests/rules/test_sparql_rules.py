@@ -397,7 +397,7 @@ def test_a_bomb_does_not_go_off(where, says):
 
 
 def test_a_prefix_keeps_its_hash_where_there_is_a_base():
-    text = "BASE <http://e.org/x> PREFIX p: <http://e.org/v#> PREFIX q: <#> INSERT { ?x p:a ?y } WHERE { ?x q:b ?y }"
-    (rule,) = parse(text).rules
+    names = "BASE <http://e.org/x> PREFIX p: <http://e.org/v#> PREFIX q: <#>"
+    (rule,) = parse(f"{names} INSERT {{ ?x p:a ?y }} WHERE {{ ?x q:b ?y }}").rules
     assert rule.conclusions[0].p == "<http://e.org/v#a>"
     assert rule.premises[0].pattern.p == "<http://e.org/x#b>"

@@ -103,18 +103,15 @@ def load_network(*paths: FilePath) -> NetworkFile:
     _check_names(rules)
     said: dict[str, Any] = {}
     for path, file in zip(paths, files, strict=True):
-        for what in ("element", "into"):
-            value = getattr(file, what)
-            if value is not None and said.setdefault(what, value) != value:
-                place, hint = Place(os.fspath(path)), "say it in one of them"
-                raise RuleError(
-                    f"the files differ on what an element is, or where it arrives: {value}",
-                    place=place,
-                    hint=hint,
-                )
+        for field in ("element", "into"):
+            value = getattr(file, field)
+            if value is not None and said.setdefault(field, value) != value:
+                what = f"the files differ on what an element is, or where it arrives: {value}"
+                raise RuleError(what, place=Place(os.fspath(path)), hint="say it in one of them")
     return NetworkFile("+".join(file.name for file in files), rules, **said)
 
 
+_DIRECTIVE = re.compile(r"#+\s*(element|arrives in):\s*(.*?)\s*$")
 _DIRECTIVES: dict[str, tuple[str, tuple[str, ...]]] = {
     "element": ("element", get_args(Element)),
     "arrives in": ("into", get_args(Into)),
@@ -124,12 +121,8 @@ _DIRECTIVES: dict[str, tuple[str, tuple[str, ...]]] = {
 def _directives(source: Source) -> dict[str, Any]:
     found: dict[str, str] = {}
     for token in source.tokens(SPARQL):
-        match = (
-            re.match(r"#+\s*(element|arrives in):\s*(.*?)\s*$", token.text)
-            if token.kind == "comment"
-            else None
-        )
-        if match is None:
+        match = _DIRECTIVE.match(token.text)
+        if token.kind != "comment" or match is None:
             continue
         what, value = match.groups()
         field, values = _DIRECTIVES[what]

@@ -39,6 +39,9 @@ class Where(Reader):
         self, tree: CompValue, graph: Node = DEFAULT, around: frozenset[Var] = _NOTHING
     ) -> list[Branch]:
         """A group in a graph. Inside EXISTS, filters also see the variables `around` it."""
+        if tree.name == "SubSelect":
+            hint = "join the patterns of the subquery to the others"
+            raise RuleError("a query inside a rule", place=self.place(tree), hint=hint)
         found = [Branch()]
         filters: list[Expression] = []
         tests: list[CompValue] = []
