@@ -18,9 +18,13 @@ def lubm_network(queries: Iterable[int] = NUMBERS) -> NetworkFile:
     >>> [rule.name for rule in lubm_network([6, 14]).rules][-3:]
     ['cls-int1', 'q6', 'q14']
     """
+    return parse(network_text(queries), "lubm.ru", "lubm")
+
+
+def network_text(queries: Iterable[int] = NUMBERS) -> str:
+    """The same as text."""
     rules = (resources.files(__package__) / "lubm.ru").read_text(encoding="utf-8")
-    selects = [f"# rule: q{number}\n{plain_query(number)} ;\n" for number in queries]
-    return parse(rules + "".join(selects), "lubm.ru", "lubm")
+    return rules + "".join(f"\n# rule: q{number}\n{plain_query(number)} ;\n" for number in queries)
 
 
 def arriving(departments: Iterable[Department]) -> Iterator[Timed]:
