@@ -157,6 +157,19 @@ class Dictionary:
         """Whether the term is a node that a rule made (such nodes bind no query variable)."""
         return self.depths[number] > 0
 
+    def minted_from(self, number: int) -> tuple[str, tuple[int, ...]] | None:
+        """Which rule (or function) made a node, and for which binding; None: no rule made it.
+
+        >>> d = Dictionary()
+        >>> node = d.mint("r", (d.encode("<urn:a>"),))
+        >>> d.minted_from(node), d.minted_from(1)
+        (('r', (1,)), None)
+        """
+        if number not in self._mint_keys:
+            return None
+        source, *binding = array(INTEGERS, self._mint_keys[number])
+        return self._source_name(source), tuple(binding)
+
     @property
     def wants_sweep(self) -> bool:
         """Whether the terms have doubled since the last sweep, so that one pays."""
@@ -240,9 +253,11 @@ class Dictionary:
     def _minted_label(self, key: MintKey) -> str:
         # From the terms, not from their integers: the same in every shard and after a restart.
         source, *binding = array(INTEGERS, key)
-        name = next(name for name, number in self._sources.items() if number == source)
-        digest = blake2b(name.encode(), digest_size=16)
+        digest = blake2b(self._source_name(source).encode(), digest_size=16)
         for number in binding:
             digest.update(b"\0")
             digest.update(self.decode(number).encode())
         return f"_:mint{digest.hexdigest()}"
+
+    def _source_name(self, source: int) -> str:
+        return next(name for name, number in self._sources.items() if number == source)

@@ -12,9 +12,11 @@ from ensue.knowledge import Knowledge, Sent
 from ensue.query.language import parse_query
 from ensue.query.share import Share
 from ensue.query.tree import ContinuousQuery
+from ensue.query.violations import Watch, watches, watching_of
 from ensue.reasoner import Reasoner
 from ensue.resumable import Resumable
 from ensue.rules.tree import RuleSet
+from ensue.rules.violations import without_conditions
 from ensue.windows.frontier import Disorder
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
@@ -87,6 +89,8 @@ class Settings:
     prune: bool = True
     fixed_schema: bool = False
     check: int | None = None
+    violations: str | None = None
+    explain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,8 @@ class Job:
     (['urn:s'], True)
     """
 
-    queries: tuple[QueryText, ...]
+    queries: tuple[QueryText | Watch, ...]
+    """Watches on their windows, too, if the settings ask what is wrong."""
     rules: RuleSet
     knowledge: Sent = field(default_factory=Sent)
     settings: Settings = field(default_factory=Settings)
@@ -116,8 +121,18 @@ class Job:
         """The job of these queries. Files are read now: whoever does the job needs none."""
         asked = list(queries)
         graphs = [iri for query in asked for iri in (*query.default_graphs, *query.named_graphs)]
-        sent = Sent.of(knowledge, graphs)
-        return cls(tuple(map(QueryText.of, asked)), rules, sent, settings or Settings())
+        sent, settings = Sent.of(knowledge, graphs), settings or Settings()
+        watched: list[Watch] = []
+        if settings.violations is None:
+            rules = without_conditions(rules)
+        else:
+            watched = watches(asked, rules, watching_of(settings.violations))
+        return cls((*map(QueryText.of, asked), *watched), rules, sent, settings)
+
+    @property
+    def watches(self) -> dict[str, Watch]:
+        """The watches by name."""
+        return {query.name: query for query in self.queries if isinstance(query, Watch)}
 
     def parsed(self) -> list[ContinuousQuery]:
         """The queries."""
@@ -146,7 +161,12 @@ class Job:
             prune=settings.prune,
             fixed_schema=settings.fixed_schema,
             check=settings.check,
+            violations=settings.violations,
+            explain=settings.explain,
         )
+        for name, watch in self.watches.items():
+            made.watch(watch, shares.get(name))
         for query in self.parsed():
-            made.register(query, share=shares.get(query.name))
+            if not query.violations:
+                made.register(query, share=shares.get(query.name))
         return made

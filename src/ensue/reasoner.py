@@ -21,8 +21,14 @@ from ensue.graphs import Graphs
 from ensue.knowledge import InFiles, Knowledge
 from ensue.maintain import check_strategy
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER
+from ensue.proof.explainer import Explainer
+from ensue.proof.explanation import Explanation
+from ensue.proof.memory import Memory
+from ensue.proof.responsible import in_window, with_statements
+from ensue.proof.scene import Scenes
 from ensue.query.admission import Admission
 from ensue.query.algebra import uses_timestamps
+from ensue.query.answers import Row
 from ensue.query.arrivals import Arrivals
 from ensue.query.background import Background
 from ensue.query.check import Check
@@ -34,11 +40,15 @@ from ensue.query.running import RunningQuery, Sources
 from ensue.query.scopeplans import ScopePlans
 from ensue.query.scopes import find_scopes
 from ensue.query.share import Share
+from ensue.query.terms_in import Term, term_text
 from ensue.query.timeline import Timeline
 from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
+from ensue.query.violations import Watch, reported, watches, watching_of
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
+from ensue.rules.violations import hidden, is_violation, without_conditions
 from ensue.streamfile import Timed
+from ensue.violations import Reported
 from ensue.windows.frontier import MAX_PENDING, Clock, Disorder
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds, CountWindow, Grid, Landmark, TimeWindow
@@ -89,6 +99,8 @@ class Reasoner:
         prune: bool = True,
         fixed_schema: bool = False,
         check: int | None = None,
+        violations: str | None = None,
+        explain: bool = False,
     ) -> None:
         """`background` is in files; `graphs` says which file the IRI of a FROM is, `allow` from where else
         FROM may read files. Or `background` says all of that itself.
@@ -100,6 +112,8 @@ class Reasoner:
         derive what the queries need, and no more; the answers are the same. `fixed_schema`: streams
         bring no schema, and one that does is an error; otherwise all is derived from then on. `check`:
         hold every so manieth evaluation of a query against one from scratch; CheckError if they differ.
+        `violations`: "changes" or "all" of what violates conditions in the windows (see `violations`).
+        `explain`: remember what the last two windows of each query held, so that it can be told why.
         """
         self.dictionary = self._make_dictionary()
         if strategy != "auto":
@@ -108,7 +122,13 @@ class Reasoner:
         self._evaluator = evaluator
         if isinstance(background, Iterable):
             background = InFiles(tuple(background), Graphs(graphs, allow))
-        self._background = Background(rule_set(rules), self.dictionary, background, self.strategy)
+        self._watching = None if violations is None else watching_of(violations)
+        found = rule_set(rules)
+        if self._watching is None:  # Where nobody asks what is wrong, conditions are no rules.
+            found = without_conditions(found)
+        self._background = Background(found, self.dictionary, background, self.strategy)
+        self._watches: dict[str, Watch] = {}
+        self._reported: deque[Reported] = deque()
         self._t0, self._bounds, self._report = t0, bounds, report or Report()
         self._until = until
         self._fixed_schema = fixed_schema
@@ -121,7 +141,10 @@ class Reasoner:
             ),
             self._sources,
         )
-        self._timeline = Timeline(self._admission, self.dictionary.encode_all)
+        # Who can make no plan anew keeps no copies, and could not go on with them elsewhere.
+        self._memory = Memory() if explain or (self._watching and self._can_plan_anew) else None
+        self._explainer = Explainer(Scenes(self._sources, self._memory))
+        self._timeline = Timeline(self._admission, self.dictionary.encode_all, self._memory)
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
         self.answers = 0
@@ -141,7 +164,27 @@ class Reasoner:
         `share`: give only what is one's own among several who answer it.
         """
         parsed = parse_query(query, file) if isinstance(query, str) else query
-        parsed = self._with_options(parsed)
+        registered = self._register(self._with_options(parsed), report, share)
+        for watch in watches([parsed], self._background.rules, self._watching) if self._watching else ():
+            self.watch(watch)
+        return registered
+
+    def watch(self, watch: Watch, share: Share | None = None) -> None:
+        """Look out for violations in a window that queries read, from now on; `register` does it for its own.
+
+        What the background violates by itself is reported first. `share` as for `register`.
+        """
+        if watch.name in self._watches:
+            return
+        graphs = frozenset(watch.default_graphs)
+        if graphs not in {frozenset(each.default_graphs) for each in self._watches.values()}:
+            held = self._explainer.scenes.background(graphs)
+            wrong = (with_statements(each, held) for each in self._background.violations(graphs))
+            self._reported.extend(map(Reported, wrong))
+        self._watches[watch.name] = watch
+        self._register(self._with_options(watch.parse()), None, share)
+
+    def _register(self, parsed: ContinuousQuery, report: Report | None, share: Share | None) -> Registration:
         running = self._prepare(parsed, share)
         try:
             exact_from = self._timeline.add(running, report or self._report)
@@ -157,6 +200,9 @@ class Reasoner:
     def remove(self, name: str) -> None:
         """Answer a query no more, and forget what only that query needed."""
         running = self._timeline.remove(name)
+        self._watches.pop(name, None)
+        if self._watching is not None and not running.query.violations:
+            self._unwatch()
         self._admission.drop_unused(self._timeline.queries)
         if running.query.kind is Kind.STREAM and name in self._streams:
             self._intake.follow(name)
@@ -167,6 +213,13 @@ class Reasoner:
                 if on.stream not in self._timeline.constructed:
                     self._intake.forget(on.stream)
 
+    def _unwatch(self) -> None:
+        """Watch no window any more that no query reads."""
+        assert self._watching is not None
+        read = {watch.name for watch in watches(self.queries, self._background.rules, self._watching)}
+        for name in self._watches.keys() - read:
+            self.remove(name)
+
     @property
     def streams(self) -> list[str]:
         """The streams that statements are to be pushed to."""
@@ -176,7 +229,7 @@ class Reasoner:
     @property
     def queries(self) -> list[ContinuousQuery]:
         """The registered queries, in order of registration."""
-        return [running.query for running in self._timeline.queries]
+        return [running.query for running in self._timeline.queries if not running.query.violations]
 
     def _with_options(self, query: ContinuousQuery) -> ContinuousQuery:
         """The query with the reasoner's t0 and bounds in its windows."""
@@ -190,7 +243,9 @@ class Reasoner:
 
     def _prepare(self, query: ContinuousQuery, share: Share | None) -> RunningQuery:
         self._background.check([*query.default_graphs, *query.named_graphs])
-        choice = choose_evaluator(query, self.dictionary, self._evaluator, share)
+        # What is wrong may be a literal, which oxigraph does not take for a subject.
+        evaluator = "compiled" if query.violations else self._evaluator
+        choice = choose_evaluator(query, self.dictionary, evaluator, share)
         stamped = self.strategy != "dred"
         scopes = find_scopes(
             query,
@@ -199,7 +254,7 @@ class Reasoner:
             keys_come=not self._fixed_schema,
         )
         named = {iri: self._background.named(iri) for iri in query.named_graphs}
-        until = self._until and stamped
+        until = (self._until or query.violations) and stamped
         return RunningQuery(
             query, scopes, choice, named, self._sources, until=until, share=share, check=self._check
         )
@@ -250,7 +305,7 @@ class Reasoner:
         """
         if to is not None:
             self._intake.heartbeat(None, to)
-        return self._results()
+        return self.told_apart(self._results(), own=True)
 
     def end(self, stream: str | None = None) -> Iterator[Result]:
         """Nothing will follow on a stream (None: on any). Once all have ended, what they hold fires."""
@@ -258,7 +313,24 @@ class Reasoner:
             self._windows_over(name)
             self._intake.end(name)
             self._timeline.end(name)
-        return self._results()
+        return self.told_apart(self._results(), own=True)
+
+    def violations(self) -> Iterator[Reported]:
+        """What violates conditions in the windows that closed, as far as results were taken; each once.
+
+        >>> from ensue.rules.load import parse_rules
+        >>> r = Reasoner(parse_rules("[r: (?x <urn:p> ?y), (?x <urn:q> ?y) -> (?x violation:both ?y)]"),
+        ...              violations="changes")
+        >>> q = r.register("ASK FROM STREAM <urn:s> [RANGE 2s STEP 1s] { ?x <urn:p> ?y }")
+        >>> r.push("urn:s", [(500, "<urn:a>", "<urn:p>", "<urn:b>"), (1500, "<urn:a>", "<urn:q>", "<urn:b>")])
+        >>> answers = list(r.end())
+        >>> for found in r.violations():
+        ...     print(found.change, found.violation, found.close, found.until)
+        new both: <urn:a> <urn:b> 2000 3000
+        gone both: <urn:a> <urn:b> 3000 None
+        """
+        while self._reported:
+            yield self._reported.popleft()
 
     def _windows_over(self, stream: str) -> list[Grid]:
         """The time windows over a stream, which statements can be pushed to."""
@@ -271,6 +343,19 @@ class Reasoner:
         return [spec.grid for spec in self._streams[stream] if not isinstance(spec, CountWindow)]
 
     # -- from stop to stop -------------------------------------------------------------------------
+
+    def told_apart(self, results: Iterable[Result], *, own: bool = False) -> Iterator[Result]:
+        """The results of queries; what watches give is for `violations`. `own`: its own, of just now."""
+        for result in results:
+            watch = self._watches.get(result.query)
+            if watch is None:
+                yield result
+                continue
+            found = reported(result, watch)
+            if own and self._memory is not None and watch.change != "gone":
+                running = self._running(result.query)
+                found = (in_window(each, self._explainer, running) for each in found)
+            self._reported.extend(found)
 
     def _results(self) -> Iterator[Result]:
         while self._ready:
@@ -316,7 +401,8 @@ class Reasoner:
         self._admit(time)
         results = self._timeline.reach(time)
         self._sweep()
-        self.answers += sum(len(result.answers.rows) for result in results if not result.part)
+        answers = (result for result in results if not result.part and result.query not in self._watches)
+        self.answers += sum(len(result.answers.rows) for result in answers)
         return results
 
     def _admit(self, time: int) -> None:
@@ -348,9 +434,59 @@ class Reasoner:
             with self._sources.stages.of("sweep"):
                 used = [*self._background.used_terms(), *self._admission.used_terms()]
                 used += self._intake.used_terms()
+                used += self._memory.used_terms() if self._memory is not None else []
                 for running in self._timeline.queries:
                     used += running.used_terms()
                 self.dictionary.sweep(used)
+
+    # -- why ---------------------------------------------------------------------------------------
+
+    def explain(
+        self, fact: tuple[Term, Term, Term], *, query: str | None = None, at: int | None = None
+    ) -> Explanation:
+        """Why a fact holds, by a smallest proof, and until when if nothing more arrives.
+
+        It is looked for in the windows of a query (None: of each in turn): as they were at the last
+        evaluation, or at the one whose window closed `at`, if the reasoner was made to `explain`; otherwise
+        in what is held for the windows to come. Raises NotHeldError where it does not hold.
+
+        >>> r, isin = Reasoner("transitive-isin"), "<http://example.org/isIn>"
+        >>> q = r.register("ASK FROM STREAM <urn:s> [RANGE 10s STEP 5s] { ?x ?y ?z }")
+        >>> r.push("urn:s", [(1000, "<urn:a>", isin, "<urn:b>"), (4000, "<urn:b>", isin, "<urn:c>")])
+        >>> _ = list(r.advance(to=5000))
+        >>> why = r.explain(("<urn:a>", isin, "<urn:c>"))
+        >>> why.proofs[0].rule, why.stamp, why.until
+        ('R', 1000, 15000)
+        """
+        s, p, o = map(term_text, fact)
+        p = hidden(p) if is_violation(p) else p
+        queries = self._timeline.queries if query is None else [self._running(query)]
+        return self._explainer.fact((s, p, o), queries, at)
+
+    def explain_answer(self, answer_of: str | Result, row: Row, *, at: int | None = None) -> Explanation:
+        """Why a row is an answer of a query, by proofs of the facts that it rests on.
+
+        Of a query by name it is the last evaluation, or the one that closed `at`; of a result, that one.
+        """
+        if isinstance(answer_of, Result):
+            at = answer_of.close if self._memory is not None else None
+            return self._explainer.answer(self._running(answer_of.query), row, at)
+        return self._explainer.answer(self._running(answer_of), row, at)
+
+    def explain_left(self, query: str, row: Row) -> Explanation:
+        """Why a row was an answer of a query the last time but one, and what has gone that it rested on.
+
+        For a reasoner that was made to `explain`.
+        """
+        return self._explainer.left(self._running(query), row)
+
+    def _running(self, name: str) -> RunningQuery:
+        for running in self._timeline.queries:
+            if running.name == name:
+                return running
+        known = [running.name for running in self._timeline.queries]
+        hint = did_you_mean(name, known) or f"registered: {', '.join(known) or 'none'}"
+        raise UsageError(f"no query '{name}' is registered", hint=hint)
 
     # -- what it does ------------------------------------------------------------------------------
 
@@ -367,15 +503,16 @@ class Reasoner:
     def counters(self) -> dict[str, Any]:
         """What came and what was answered so far: cheap enough for every step."""
         streams = {name: asdict(self._intake.counters(name)) for name in self._streams}
+        queries = [running for running in self._timeline.queries if not running.query.violations]
         return {
             "streams": streams,
             "admitted": sum(each["admitted"] for each in streams.values()),
-            "unkeyed": sum(running.unkeyed for running in self._timeline.queries),
+            "unkeyed": sum(running.unkeyed for running in queries),
             "late": sum(self._intake.counters(name).late for name in self._streams),
             "waiting": len(self._intake),
             "frontier": self._intake.time,
             "terms": len(self.dictionary),
-            "windows": sum(running.evaluations for running in self._timeline.queries),
+            "windows": sum(running.evaluations for running in queries),
             "answers": self.answers,
             "seconds": self._sources.stages.seconds(),
         }

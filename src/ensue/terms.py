@@ -13,6 +13,8 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 OWL = "http://www.w3.org/2002/07/owl#"
+VIOLATION = "urn:ensue:violation:"
+"""The predicates of violations (`ensue.rules.violations`)."""
 
 
 class Kind(IntEnum):

@@ -8,6 +8,7 @@ To add a case, add a folder; no code is needed. It holds
 - `expected.jsonl`: what `ensue run --output jsonl` writes, exactly, but for the order of answers where the
   query asks for none, for how the lines of several queries are mixed, and for the labels of blank nodes;
 - perhaps `background.ttl`, rule files, and graphs;
+- `violations.jsonl`, if the case asks what is wrong: what `ensue run --violations` tells, in any order;
 - `case.toml`: which file is which, and the options of the run.
 
 | key | means |
@@ -17,6 +18,7 @@ To add a case, add a folder; no code is needed. It holds
 | `rules` | list of regimes, or of files in the folder |
 | `t0`, `disorder` | milliseconds |
 | `bounds`, `late`, `report`, `nth` | as the options of those names |
+| `violations` | "changes" or "all": conditions are watched |
 | `strategies` | the strategies that can run it, if not all can |
 | `stderr` | a pattern for what is said beside the answers |
 | `[error]` | the run must fail, with code `exit` and a text that matches `message`; no `expected.jsonl` |
@@ -61,11 +63,11 @@ NOT_REWRITTEN = (
     *("imars-figure-2", "landmark-derived", "minted-nodes"),
     *("minted-nodes-uncounted", "partition-by-graph", "rdfs-schema-on-the-stream", "rules-bracketed"),
     *("rules-sparql", "same-as", "timestamp-background"),
-    *("timestamp-derived", "transitive-property"),
+    *("timestamp-derived", "transitive-property", "violations", "violations-all"),
 )
 """The cases with rules that join, or make nodes, or come to join by schema on the stream: refused."""
 OPTIONS = ("t0", "disorder", "bounds", "late", "report", "nth")
-KEYS = {"streams", "graphs", "rules", "strategies", "stderr", "error", *OPTIONS}
+KEYS = {"streams", "graphs", "rules", "violations", "strategies", "stderr", "error", *OPTIONS}
 CONTENT = {Form.SELECT: {"vars", "bindings"}, Form.ASK: {"boolean"}}
 LABEL = re.compile(r'(?<="type": "bnode", "value": ")[^"]+|(?<=_:)[A-Za-z0-9]+')
 
@@ -84,6 +86,11 @@ class Case:
     def expected(self) -> list[dict[str, Any]]:
         return lines_of((self.folder / "expected.jsonl").read_text())
 
+    @property
+    def violations(self) -> list[dict[str, Any]]:
+        path = self.folder / "violations.jsonl"
+        return lines_of(path.read_text()) if path.exists() else []
+
     def words(self, strategy: str, evaluator: str) -> list[str]:
         """The command line of the case."""
         words = ["run", "--engine", "local", "--strategy", strategy, "--evaluator", evaluator]
@@ -98,6 +105,8 @@ class Case:
         for rules in self.settings.get("rules", []):
             file = self.folder / rules
             words += ["--rules", str(file) if file.exists() else rules]
+        if "violations" in self.settings:
+            words += ["--violations", "-"] + ["--every-violation"] * (self.settings["violations"] == "all")
         # With `=`, so that a value can begin with a sign.
         return words + [f"--{key}={self.settings[key]}" for key in OPTIONS if key in self.settings]
 
@@ -148,6 +157,20 @@ def check_line(actual: dict[str, Any], expected: dict[str, Any], ordered: bool) 
     assert normal(actual, ordered) == wanted
 
 
+def check_violations(told: list[dict[str, Any]], case: Case, *, stamped: bool = True) -> None:
+    """What is told is what should be; without stamps nobody knows until when."""
+    wanted = case.violations
+    if not stamped:
+        wanted = [{k: line[k] for k in line if k != "until" or line[k] == "forever"} for line in wanted]
+    assert in_order(told) == in_order(wanted)
+
+
+def in_order(lines: list[dict[str, Any]]) -> list[str]:
+    """Lines, and the statements in each, in an order that is the same for all runs."""
+    ordered = [line | {"statements": sorted(map(json.dumps, line.get("statements", [])))} for line in lines]
+    return sorted(json.dumps(line, sort_keys=True) for line in ordered)
+
+
 def is_ordered(query: Path) -> bool:
     return re.search(r"^[^#]*\border\s+by\b", query.read_text(), re.IGNORECASE | re.MULTILINE) is not None
 
@@ -167,6 +190,7 @@ def test_a_case_is_sound(case):
     for line in case.expected:
         content = CONTENT.get(queries[line["query"]].form, {"triples"})
         assert line.keys() == {"query", "open", "close"} | content
+    assert ("violations" in case.settings) == bool(case.violations)
     letters = DeadLetters()
     for file in case.settings["streams"].values():
         for batch in read_stream(case.folder / file, on_bad=letters):
@@ -201,7 +225,10 @@ def test_answers(case, strategy, evaluator, capsys):
         return
     assert code == 0, said.err
     assert re.search(case.settings.get("stderr", ""), said.err)
-    actual, expected = by_query(lines_of(said.out)), by_query(case.expected)
+    lines = lines_of(said.out)
+    check_violations([line for line in lines if "violation" in line], case, stamped=strategy != "dred")
+    actual = by_query([line for line in lines if "violation" not in line])
+    expected = by_query(case.expected)
     assert actual.keys() == expected.keys()
     ordered = any(map(is_ordered, case.queries))
     for name, lines in expected.items():

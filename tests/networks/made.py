@@ -48,7 +48,7 @@ def _ground(random: Random) -> str:
 
 
 def _template(random: Random, bound: list[str], *, made: bool = False) -> str:
-    objects = [*bound, *NODES, *(["[]"] if made and random.random() < 0.3 else [])]
+    objects = [*bound, *NODES, *(["[]"] if made and random.random() < 0.5 else [])]
     triples = [
         f"{random.choice([*bound, *NODES])} {random.choice(PREDICATES)} {random.choice(objects)}"
         for _ in range(random.randint(1, 2))

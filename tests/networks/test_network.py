@@ -12,6 +12,7 @@ from ensue.networks.loops import Limit, UnsettledError
 from ensue.networks.network import Network
 from ensue.networks.parse import load_network
 from ensue.networks.run import NetworkRun
+from ensue.terms import XSD
 from ensue.windows.frontier import Disorder
 
 P, Q, A, B, C = "<urn:p>", "<urn:q>", "<urn:a>", "<urn:b>", "<urn:c>"
@@ -152,6 +153,15 @@ class TestNamedGraphs:
         n = network("INSERT { ?x :in ?g } WHERE { GRAPH ?g { ?x :p ?y } }")
         n.push([(1, A, P, B), (2, A, P, C, "<urn:g>"), (3, B, P, C, "<urn:h>")])
         assert {each for each in held(n) if "<in>" in each} == {"<a> <in> <g>", "<b> <in> <h>"}
+
+
+class TestBuiltIns:
+    def test_those_of_rules_can_be_called(self):
+        n = network(
+            """SELECT ?y ?t WHERE { ?x :p ?y BIND(<urn:ensue:datatype>(?y) AS ?t)
+                                    FILTER(<urn:ensue:isLiteral>(?y)) }"""
+        )
+        assert rows(n.push([(1, A, P, B), (2, A, P, '"x"')])) == [('"x"', f"<{XSD}string>")]
 
 
 class TestLoops:

@@ -54,7 +54,7 @@ def compare(seeds: range) -> Counter[str]:
 def test_what_is_found_from_changes_is_what_is_there():
     seen = compare(range(60))
     assert seen["cases"] == 360
-    assert min(seen["selected"], seen["made"]) > 20, seen
+    assert min(seen["selected"], seen["made"]) > 10, seen
 
 
 @pytest.mark.long

@@ -32,7 +32,7 @@ def main(master: str, folder: str, cases: str) -> None:
         micro_batches=6,
         on_batch=lambda number: print(f"micro-batch {number}", flush=True),
     )
-    wrong = [packed.name for case, packed in listed if not is_right(case, packed.results)]
+    wrong = [packed.name for case, packed in listed if not is_right(case, packed)]
     workers = {counted["worker"] for _, packed in listed for counted in packed.counters.values()}
     print(json.dumps({"runs": len(listed), "wrong": wrong, "workers": len(workers)}), flush=True)
     spark.stop()

@@ -43,7 +43,7 @@ def test_golden_cases(spark, tmp_path):
 
     listed = list(golden(runs))
     run_packed(spark, [packed for _, packed in listed], tmp_path, micro_batches=4)
-    wrong = [packed.name for case, packed in listed if not is_right(case, packed.results)]
+    wrong = [packed.name for case, packed in listed if not is_right(case, packed)]
     assert not wrong, wrong
     print(f"{len(listed)} runs of golden cases: {[packed.name for _, packed in listed]}")
     assert len(listed) >= 5

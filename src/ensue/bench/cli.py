@@ -45,6 +45,7 @@ def add_bench(subparsers: SubParsers) -> None:
     _add_qsmat(names)
     _add_auto(names)
     _add_epsilon(names)
+    _add_lubm(names)
 
 
 def _add_isin(kinds: SubParsers) -> None:
@@ -276,6 +277,28 @@ def _add_epsilon(names: SubParsers) -> None:
     _add_common(parser, _epsilon)
 
 
+def _add_lubm(names: SubParsers) -> None:
+    parser = names.add_parser(
+        "lubm", help="universities under OWL 2 RL, department by department (INSTANS, 6)"
+    )
+    parser.add_argument(
+        "--univ", type=_positive, metavar="N", help="universities of one pass over all queries"
+    )
+    parser.add_argument(
+        "--least", type=_positive, metavar="N", help="of the pass that memory is compared with"
+    )
+    parser.add_argument(
+        "--table-univ", type=_positive, metavar="N", help="of what runs each query many times"
+    )
+    parser.add_argument("--window", type=_positive, metavar="N", help="departments of a window")
+    parser.add_argument("--shards", type=_positive, metavar="N")
+    parser.add_argument("--cores", type=_positive, metavar="N", help="tasks at once (default: 2)")
+    parser.add_argument("--repeats", type=_positive, metavar="N")
+    parser.add_argument("--regimes", type=_names, metavar="A,B,...")
+    parser.add_argument("--parts", type=_names, metavar="A,B,...", help="some of pass,regimes,contexts")
+    _add_common(parser, _lubm)
+
+
 def _add_common(parser: argparse.ArgumentParser, build: Callable[[argparse.Namespace], Experiment]) -> None:
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--json", metavar="FILE", help="the same figures as JSON")
@@ -360,6 +383,13 @@ def _epsilon(args: argparse.Namespace) -> Experiment:
 
     names = "statements block cores repeats sample sizes seed"
     return epsilon.experiment(epsilon.Options(**_given(args, names)))
+
+
+def _lubm(args: argparse.Namespace) -> Experiment:
+    from ensue.bench.lubm import experiment
+
+    names = "univ least table_univ window shards cores repeats regimes parts"
+    return experiment.experiment(experiment.Options(**_given(args, names)))
 
 
 def _given(args: argparse.Namespace, names: str) -> dict[str, Any]:

@@ -112,11 +112,18 @@ def plan(text: str, plant: Plant, shards: int, *, prune: bool = True) -> Plan:
 
 
 def answer(
-    spark: Any, plan: Plan, file: Path, *, bytes_per_batch: int | None, checkpoint: Path | None = None
+    spark: Any,
+    plan: Plan,
+    file: Path,
+    *,
+    bytes_per_batch: int | None,
+    checkpoint: Path | None = None,
+    stream: str = STREAM,
+    ran: Ran | None = None,
 ) -> Ran:
-    """Answer a query over a whole file."""
-    ran = Ran()
-    feed = Feed({STREAM: str(file)}, bytes_per_batch=bytes_per_batch)
+    """Answer queries over a whole file."""
+    ran = Ran() if ran is None else ran
+    feed = Feed({stream: str(file)}, bytes_per_batch=bytes_per_batch)
     Run(spark, plan, feed, ran.take, checkpoint).until_it_ends()
     return ran
 
@@ -135,11 +142,11 @@ def follow(spark: Any, plan: Plan, file: Path, on_batch: Callable[[MicroBatch, f
     run.until_it_ends()
 
 
-def pass_through(spark: Any, file: Path, *, bytes_per_batch: int | None) -> Ran:
+def pass_through(spark: Any, file: Path, *, bytes_per_batch: int | None, stream: str = STREAM) -> Ran:
     """Read, decode and count a whole file: what no job can be faster than."""
     register(spark)
     options: dict[str, Any] = {
-        "streams": json.dumps({STREAM: str(file)}),
+        "streams": json.dumps({stream: str(file)}),
         "rows": "ranges",
         "finite": "true",
         "parts": spark.sparkContext.defaultParallelism,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,12 +28,35 @@ def taken(root: int | None = None) -> Taken:
     True
     """
     fields = _fields()
-    below = {root or os.getpid()}
+    below = _below(root or os.getpid(), fields)
+    ticks = sum(int(tick) for pid in below & fields.keys() for tick in fields[pid][_TIMES])
+    return Taken(ticks / os.sysconf("SC_CLK_TCK"), sum(map(resident_bytes, below)))
+
+
+def workers_resident(root: int | None = None) -> int:
+    """Resident bytes of the Python processes below a process (this one by default): Spark's workers.
+
+    >>> workers_resident() >= 0
+    True
+    """
+    root = root or os.getpid()
+    return sum(resident_bytes(pid) for pid in _below(root, _fields()) - {root} if _is_python(pid))
+
+
+def _below(root: int, fields: Mapping[int, list[str]]) -> set[int]:
+    """A process and all below it."""
+    below = {root}
     # A child may have a smaller number than its parent, once numbers start anew: so until nothing is found.
     while more := {pid for pid, each in fields.items() if int(each[_PARENT]) in below} - below:
         below |= more
-    ticks = sum(int(tick) for pid in below & fields.keys() for tick in fields[pid][_TIMES])
-    return Taken(ticks / os.sysconf("SC_CLK_TCK"), sum(map(resident_bytes, below)))
+    return below
+
+
+def _is_python(pid: int) -> bool:
+    try:
+        return "python" in os.path.basename(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:
+        return False
 
 
 def _fields() -> dict[int, list[str]]:

@@ -40,6 +40,14 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     add("--fixed-schema", action="store_true", help="no stream brings schema: stop if one does")
     add("--no-prune", action="store_true", help="derive everything, whether or not a query needs it")
     add("--check", metavar="N", type=int, help="compare every Nth window with one closed from scratch")
+    add(
+        "--violations",
+        metavar="FILE",
+        nargs="?",
+        const="",
+        help="tell what violates conditions: in a file, - for standard output (default: standard error)",
+    )
+    add("--every-violation", action="store_true", help="at each close, not only what is new or gone")
     add("-q", "--quiet", action="store_true", help="no progress and counts")
 
 
@@ -52,8 +60,8 @@ def are_networks(names: Sequence[str]) -> bool:
     return not queries
 
 
-def job_of(args: argparse.Namespace) -> Job:
-    """The job that a command line describes."""
+def job_of(args: argparse.Namespace, *, explain: bool = False) -> Job:
+    """The job that a command line describes; `explain`: it has to be told why."""
     queries = [read_query(name) for name in args.queries]
     settings = Settings(
         strategy=args.strategy,
@@ -66,6 +74,8 @@ def job_of(args: argparse.Namespace) -> Job:
         prune=not args.no_prune,
         fixed_schema=args.fixed_schema,
         check=args.check,
+        violations=None if args.violations is None else "all" if args.every_violation else "changes",
+        explain=explain,
     )
     graphs = Graphs(pairs(args.graph, "--graph"), args.allow)
     return Job.of(queries, load_rules(*args.rules), InFiles(tuple(args.background), graphs), settings)

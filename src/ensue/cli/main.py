@@ -1,7 +1,8 @@
 """The entry point: which command, and what its end means to the shell.
 
 A command's module is loaded only when that command is named, so `ensue --help` does not wait for
-parsers and kernels. Exit codes: 0 done, 1 the input was at fault, 2 usage, 130 stopped by Ctrl-C.
+parsers and kernels. Exit codes: 0 done, 1 the input was at fault, 2 usage, 3
+inconsistent (`reason --check`), 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ COMMANDS = {
     "check": Command("check queries, rules and files without running", "ensue.cli.check", "add_check"),
     "explain": Command("show how a job would be done", "ensue.cli.explain", "add_explain"),
     "reason": Command("close RDF files under rules, once", "ensue.cli.reason", "add_reason"),
+    "why": Command("say why a fact or an answer holds, and until when", "ensue.cli.why", "add_why"),
+    "rules": Command("show regimes and what they share", "ensue.cli.rules", "add_rules"),
     "generate": Command("make a workload", "ensue.bench.cli", "add_generate"),
     "bench": Command("run an experiment: table, JSON and plot", "ensue.bench.cli", "add_bench"),
 }

@@ -2,15 +2,16 @@
 
 All files together are background knowledge, whatever graphs they name. The output is in order of its
 text, so that two runs can be compared, and it is RDF: what a regime concludes about literals (they
-may be subjects inside the closure) is counted and left out.
+may be subjects inside the closure) is counted and left out. So are violations: `--check` tells them.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ensue.cli.output import Output
@@ -21,12 +22,19 @@ from ensue.model import BACKGROUND, Copies, Facts, Triple
 from ensue.plan.known import Closed
 from ensue.plan.unfold import has_lists, unfold
 from ensue.progress import Progress
+from ensue.proof.held import Ground, Held
+from ensue.proof.proof import BACKGROUND as BY_FILES
+from ensue.proof.responsible import with_statements
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
 from ensue.terms import Kind
+from ensue.violations import Violation, violations_in
 
 if TYPE_CHECKING:
     from ensue.cli.main import SubParsers
+
+INCONSISTENT = 3
+"""The exit code of `--check` where some condition is violated."""
 
 
 def add_reason(subparsers: SubParsers) -> None:
@@ -44,6 +52,11 @@ def add_reason(subparsers: SubParsers) -> None:
         help="a regime by name or a file of rules; may be given more than once",
     )
     parser.add_argument("--derived-only", action="store_true", help="leave out what the files state")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="list what is wrong, as JSON lines, and end with 3 if something is",
+    )
     parser.add_argument("--strategy", choices=[*STRATEGIES], default="expiration", help="who computes it")
     parser.add_argument("--format", choices=[*SYNTAXES], help="the files' syntax, if not by extension")
     parser.add_argument("-o", "--output", metavar="OUT.nt", help="where to write (default: standard output)")
@@ -64,14 +77,19 @@ def run(args: argparse.Namespace) -> int:
         facts = _close(args.strategy, rules, stated, dictionary, progress)
         seconds = time.perf_counter() - started
         known = set(zip(stated.s, stated.p, stated.o, strict=True))
+        wrong = violations_in(facts, dictionary)
+        count = len(facts) - len(wrong)
         progress.say(
             f"closed under {rules.name} by {args.strategy} in {seconds:.2f} s: {len(known):,} stated, "
-            f"{len(facts) - len(known):,} derived, {len(facts):,} in all"
+            f"{count - len(known):,} derived, {count:,} in all"
         )
         hidden = known if args.derived_only else set()
         written = output.write_lines(sorted(_lines(facts, hidden, dictionary)))
-    _report_what_is_missing(len(facts) - len(hidden) - written, dictionary, progress)
-    return 0
+    _report_what_is_missing(count - len(hidden) - written, dictionary, progress)
+    if args.check and wrong:
+        ground = Ground(rules, dictionary, facts, ((BY_FILES, triple) for triple in known))
+        wrong = [with_statements(each, Held(ground, (), {})) for each in wrong]
+    return _report_what_is_wrong(wrong, progress, check=args.check)
 
 
 def _read(args: argparse.Namespace, dictionary: Dictionary, progress: Progress) -> Copies:
@@ -120,6 +138,20 @@ def _lines(facts: Facts, hidden: set[Triple], dictionary: Dictionary) -> Iterato
         is_rdf = kinds[s] <= Kind.BLANK and kinds[p] == Kind.IRI
         if is_rdf and (s, p, o) not in hidden:
             yield f"{decode(s)} {decode(p)} {decode(o)} .\n"
+
+
+def _report_what_is_wrong(wrong: Sequence[Violation], progress: Progress, *, check: bool) -> int:
+    """Say what is inconsistent, one by one if that was asked for; the exit code."""
+    if not check:
+        if wrong:
+            progress.say(f"note: inconsistent, {len(wrong):,} violations; --check lists them")
+        return 0
+    for violation in wrong:
+        print(json.dumps(violation.json(), ensure_ascii=False), file=sys.stderr)
+    progress.say(
+        f"inconsistent: {len(wrong):,} violations" if wrong else "consistent: no condition is violated"
+    )
+    return INCONSISTENT if wrong else 0
 
 
 def _report_what_is_missing(left_out: int, dictionary: Dictionary, progress: Progress) -> None:

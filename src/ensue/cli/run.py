@@ -77,6 +77,10 @@ def run(args: argparse.Namespace) -> int:
     """Do it."""
     _, output = kind_and_path(args.output)
     files = {"--output": output, "--dead-letters": args.dead_letters, "--metrics": args.metrics}
+    if args.violations not in (None, "", "-"):
+        files["--violations"] = args.violations
+    if args.every_violation and args.violations is None:
+        raise UsageError("--every-violation without --violations", hint="add --violations FILE")
     _check_apart(files | {"--dataset": args.dataset})
     if are_networks(args.queries):
         from ensue.cli.run_network import run_network

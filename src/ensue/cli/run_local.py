@@ -14,6 +14,7 @@ from ensue.cli.letters import ShownLetters, StrictLetters
 from ensue.cli.output import Output
 from ensue.cli.report import report
 from ensue.cli.run import kind_and_path
+from ensue.cli.violations import ViolationLines
 from ensue.model import NEVER
 from ensue.progress import Progress
 from ensue.query.output import Result, writer
@@ -30,8 +31,14 @@ def run_local(args: argparse.Namespace) -> int:
         kind, path = kind_and_path(args.output)
         out = writer(kind, stack.enter_context(Output(path, whole=False)))
         letters = letters_of(args, stack, progress)
-        for result in answers_of(reasoner, streams, letters, progress):
+        wrong = ViolationLines(
+            args.violations, lambda path: stack.enter_context(Output(path, whole=False)), progress
+        )
+        wrong.write(reasoner.violations())
+        for result in results_of(reasoner, streams, letters, progress):
+            wrong.write(reasoner.violations())
             out.write(result)
+        wrong.write(reasoner.violations())
         out.close()
     counted = reasoner.metrics() | {"dead_letters": letters.count}
     report(args, counted, time.perf_counter() - started, progress)
@@ -62,7 +69,7 @@ class Engine(Protocol):
         """Nothing will follow on a stream."""
 
 
-def answers_of(
+def results_of(
     engine: Engine, streams: dict[str, str], letters: DeadLetters, progress: Progress
 ) -> Iterator[Result]:
     """Feed the streams side by side, the one that is furthest behind first, and give what comes out."""

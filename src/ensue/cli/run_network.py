@@ -12,7 +12,7 @@ from ensue.cli.job import pairs
 from ensue.cli.output import Output
 from ensue.cli.report import write_metrics
 from ensue.cli.run import kind_and_path
-from ensue.cli.run_local import answers_of, letters_of
+from ensue.cli.run_local import letters_of, results_of
 from ensue.errors import UsageError
 from ensue.networks.dataset import Ground
 from ensue.networks.loops import Limit
@@ -35,7 +35,7 @@ def run_network(args: argparse.Namespace) -> int:
         kind, path = kind_and_path(args.output)
         out = writer(kind, stack.enter_context(Output(path, whole=False)))
         letters = letters_of(args, stack, progress)
-        for result in answers_of(running, streams, letters, progress):
+        for result in results_of(running, streams, letters, progress):
             out.write(result)
         out.close()
     if args.dataset is not None:

@@ -20,11 +20,13 @@ from ensue.cli.letters import ShownLetters, StrictLetters
 from ensue.cli.output import Output
 from ensue.cli.report import report
 from ensue.cli.run import kind_and_path
+from ensue.cli.violations import ViolationLines
 from ensue.errors import UsageError
 from ensue.model import FOREVER, NEVER
 from ensue.progress import Progress
 from ensue.query.output import writer
 from ensue.query.output_writer import Writer
+from ensue.reasoner import Reasoner
 from ensue.spark.card import Card, go_on
 from ensue.spark.ledger import Ledger, OnceFile, Written, alone
 from ensue.spark.plan import Plan, plan_of
@@ -38,7 +40,8 @@ def run_spark(args: argparse.Namespace) -> int:
     """Do it."""
     progress = Progress(sys.stderr, quiet=args.quiet)
     job = job_of(args)
-    streams = streams_of(args, job.reasoner())
+    reasoner = job.reasoner()
+    streams = streams_of(args, reasoner)
     plan = plan_of(job, shards=args.shards or 1, keep_all=bool(args.keep_all), expand=bool(args.expand))
     if plan.not_expanded_because is not None:
         progress.say(f"shards apply all rules: {plan.not_expanded_because}")
@@ -50,7 +53,7 @@ def run_spark(args: argparse.Namespace) -> int:
         with ExitStack() as stack:
             if checkpoint is not None:
                 stack.enter_context(alone(checkpoint))
-            sink = stack.enter_context(_Sink(args, Ledger(checkpoint), progress))
+            sink = stack.enter_context(_Sink(args, Ledger(checkpoint), progress, reasoner))
             with _ctrl_c_waits(progress):
                 spark = stack.enter_context(
                     embedded(
@@ -139,8 +142,12 @@ def _on_ctrl_c(handler: Callable[[int, FrameType | None], None]) -> Iterator[Non
 class _Sink:
     """Where results and dead letters go, micro-batch by micro-batch, each once."""
 
-    def __init__(self, args: argparse.Namespace, ledger: Ledger, progress: Progress) -> None:
+    def __init__(
+        self, args: argparse.Namespace, ledger: Ledger, progress: Progress, reasoner: Reasoner
+    ) -> None:
+        """`reasoner` does nothing but tell the answers from what is wrong."""
         self._args = args
+        self._reasoner = reasoner
         self._ledger = ledger
         self._progress = progress
         self._files: list[OnceFile] = []
@@ -155,6 +162,9 @@ class _Sink:
         self._out: Writer = writer(kind, self._file(path))
         self._out.resume(self._queries)
         self._letters = self._dead_letters()
+        self._wrong = ViolationLines(self._args.violations, self._file, self._progress)
+        if self._ledger.written.batch >= 0:
+            list(self._reasoner.violations())  # Those of the background were told when the job began.
         return self
 
     def __exit__(self, *problem: Any) -> None:
@@ -167,9 +177,10 @@ class _Sink:
             merged += batch.merged
             for bad in batch.dead:
                 self._letters(bad if self._args.dead_letters else _said_where(bad))
-            for result in batch.results:
+            for result in self._reasoner.told_apart(batch.results):
                 self._out.write(result)
                 self._queries.add(result.query)
+            self._wrong.write(self._reasoner.violations())
             lengths = {file.name: file.sync() for file in self._files}
             self._ledger.close(Written(batch.number, lengths, tuple(sorted(self._queries)), merged))
         self.counters = batch.counters | {"answers": batch.counters.get("answers", 0) + merged}

@@ -14,6 +14,7 @@ from ensue.model import Triple
 from ensue.rules import builtins
 from ensue.rules.lists import check_unfolded
 from ensue.rules.tree import Condition, Guard, Mint, Node, Pattern, Rule, RuleSet, Var
+from ensue.rules.violations import within
 
 Binding = list[int]
 """The integers bound to a rule's variables, by variable number; UNBOUND where there is none yet."""
@@ -63,6 +64,7 @@ def compile_rules(rules: RuleSet, dictionary: Dictionary) -> Program:
     ((-1, 1, -2), (-2, 1, -3))
     """
     check_unfolded(rules.rules)
+    rules = within(rules)
     axioms = tuple(_triple(axiom, {}, dictionary) for axiom in rules.axioms)
     return Program(tuple(_compile(rule, dictionary) for rule in rules.rules), axioms)
 

@@ -215,10 +215,13 @@ def _bind(bind: Bind, given: set[Var], slots: Slots, then: Continue) -> Continue
     """Give a variable its value; where it has one already, ask for the same."""
     arguments, target = _arguments(bind.args, given, slots), slots.of(bind.target)
     is_known = bind.target in given
+    places = [slots.of(arg) for arg in bind.args]
 
     def run(view: View, row: Row) -> bool:
-        names, args = arguments(row)
-        found = bind.args[0] if bind.name == "same" else value("sparql", bind.text, names, args)
+        if bind.name == "sparql":
+            found = value("sparql", bind.text, *arguments(row))
+        else:
+            found = value(bind.name, "", (), tuple([row[at] for at in places]))
         if found is None or (is_known and found != row[target]):
             return False
         row[target] = found

@@ -24,7 +24,7 @@ from ensue.files import FilePath
 from ensue.networks.tree import Branch, Element, Into, NetworkFile, NetworkRule, Select, Update
 from ensue.networks.where import Where
 from ensue.rules.lexer import SPARQL, Source
-from ensue.rules.load import read_text
+from ensue.rules.load import read_rules
 from ensue.rules.sparql import tree_of
 from ensue.rules.sparql_skeleton import Dialect, Piece, by_word, pieces, skeleton
 from ensue.rules.tree import Var
@@ -98,7 +98,7 @@ def parse(text: str, file: str = "<text>", name: str = "network") -> NetworkFile
 
 def load_network(*paths: FilePath) -> NetworkFile:
     """The network of one file, or of several one after the other."""
-    files = [parse(read_text(Path(path)), os.fspath(path), Path(path).stem) for path in paths]
+    files = [parse(read_rules(path), os.fspath(path), Path(path).stem) for path in paths]
     rules = tuple(rule for file in files for rule in file.rules)
     _check_names(rules)
     said: dict[str, Any] = {}

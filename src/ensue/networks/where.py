@@ -18,6 +18,7 @@ from rdflib.term import BNode, Variable
 
 from ensue.errors import RuleError, UnsafeRuleError
 from ensue.networks.tree import DEFAULT, Besides, Branch, Exists, Quad
+from ensue.rules.builtins import BINDS
 from ensue.rules.sparql_filters import Expression, requirements
 from ensue.rules.sparql_reader import MAX_BRANCHES, Reader, triples
 from ensue.rules.tree import Bind, Guard, Node, Var
@@ -156,21 +157,26 @@ class Where(Reader):
             place = self.piece.place_of(expression.span.stop + 1)
             what, hint = f"BIND to {target}, which is bound already", "use a new variable"
             raise RuleError(what, place=place, hint=hint)
+        valued = all(around | branch.valued() >= expression.variables().keys() for branch in branches)
         if term := expression.constant():
-            return [_with(branch, Bind("same", (term,), target)) for branch in branches]
-        args = tuple(expression.variables())
-        return [_with(branch, Bind("sparql", args, target, expression.text)) for branch in branches]
+            bind = Bind("same", (term,), target)
+        elif valued and (called := expression.call()):
+            functions = {name: arity for name, (arity, _) in BINDS.items()}
+            bind = Bind(*called.checked(functions, expression.place, "BIND"), target)
+        else:
+            expression.check()
+            bind = Bind("sparql", tuple(expression.variables()), target, expression.text)
+        return [_with(branch, bind) for branch in branches]
 
     def _filter(self, branches: list[Branch], expression: Expression, around: frozenset[Var]) -> list[Branch]:
         self._check_expression(branches, expression, around)
         for asked in requirements(expression):
-            test, text = Guard(asked.name, asked.args), asked.part.text
-            general = Guard("sparql", tuple(asked.part.variables()), text)
-            plain = asked.name != "sparql"
-            branches = [
-                _with(branch, test if plain and test.variables() <= around | branch.valued() else general)
-                for branch in branches
-            ]
+            test = Guard(asked.name, asked.args)
+            if asked.name == "sparql" or any(test.variables() - around - b.valued() for b in branches):
+                # As an expression it can also do without a value.
+                asked.part.check()
+                test = Guard("sparql", tuple(asked.part.variables()), asked.part.text)
+            branches = [_with(branch, test) for branch in branches]
         return branches
 
     def _check_expression(
@@ -188,7 +194,6 @@ class Where(Reader):
                     place=self.piece.place_of(index),
                     hint="FILTER sees its own { } only, BIND what stands before it",
                 )
-        expression.check()
 
     def _with(self, branch: Branch, part: Exists | Besides) -> Branch:
         self._check_loose(branch.loose() & part.variables())

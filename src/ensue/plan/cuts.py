@@ -8,7 +8,7 @@ come either. Where that leads to statements that say nothing of schema, the prem
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -72,16 +72,22 @@ class Cuts:
         wanted += [shape_of(p.pattern) for head in self.index.every for p in head.premises if p.cut]
         self.known = Known(background, wanted)
         self._groundings: dict[tuple[Head, tuple[int, ...]], Groundings] = {}
-        self._held: dict[Goal, bool] = {}
         self._idle: dict[Cut, frozenset[Head]] = {}
-        self._premises = {head: self._sorted(head) for head in self.index.every}
+        self._sort_premises()
         self._keep_those_that_hold()
 
     def _keep_those_that_hold(self) -> None:
         """Let go of cuts for which more than schema would have to be assumed, until all others hold."""
-        while self.assumed(map(goal_of, self._cuts)) is None:
-            self._cuts -= {cut for cut in self._cuts if self.assumed([goal_of(cut)]) is None}
-            self._premises = {head: self._sorted(head) for head in self.index.every}
+        while wrong := {cut for cut in self._cuts if not self.holds(goal_of(cut))}:
+            self._cuts -= wrong
+            self._sort_premises()
+
+    def _sort_premises(self) -> None:
+        self._premises = {head: self._sorted(head) for head in self.index.every}
+        # What was found out before held for other cuts.
+        self._held: dict[Goal, bool] = {}
+        self._safe: dict[frozenset[Head], Shapes] = {}
+        self._made_of: dict[Shape, tuple[tuple[Head, tuple[Goal, ...]], ...]] = {}
 
     def _sorted(self, head: Head) -> _Premises:
         inferred = tuple(cut for at in range(len(head.premises)) if (cut := Cut(head, at)) in self._cuts)
@@ -129,7 +135,7 @@ class Cuts:
         for at in self.live(head):
             premise = head.premises[at]
             goal = Goal(shape_of(premise.pattern, bound), Cut(head, at))
-            if not premise.live and self._schema.is_about(goal.shape) and self._holds(goal):
+            if not premise.live and self._schema.is_about(goal.shape) and self.holds(goal):
                 found[at] = goal
         return found
 
@@ -144,22 +150,40 @@ class Cuts:
         """Whether what has a shape says something of schema."""
         return self._schema.is_about(shape)
 
-    def _holds(self, goal: Goal) -> bool:
+    def holds(self, goal: Goal) -> bool:
+        """Whether nothing but schema must be assumed for nothing outside the background to meet a goal."""
         if goal not in self._held:
-            self._held[goal] = self.assumed([goal]) is not None
+            found = self._searched([goal], self._safe)
+            self._held[goal] = found is not None
+            for idle, shapes in (found or {}).items():
+                # What a goal that holds rests on holds as well: nobody has to look behind it again.
+                self._safe.setdefault(idle, Shapes()).update(shapes)
         return self._held[goal]
 
-    def assumed(self, goals: Iterable[Goal]) -> Shapes | None:
-        """What no stream may bring so that nothing outside the background meets the goals.
+    def assumed_by(self, goals: Iterable[Goal]) -> tuple[Shape, ...]:
+        """What no stream may bring so that nothing outside the background meets goals that hold.
 
-        None: some of it would be no schema. The shapes are complete: think of the first fact outside
-        the background that meets a goal. It is stated, and has the goal's shape; or some rule made it
-        of premises that were there before it. One of them is outside the background, but none of those
-        that are goals as well, for it was the first: so the background has these, and the others,
-        with what it gives for them, are goals, too.
+        The shapes are complete: think of the first fact outside the background that meets a goal. It is
+        stated, and has the goal's shape; or some rule made it of premises that were there before it. One
+        of them is outside the background, but none of those that are goals as well, for it was the first:
+        so the background has these, and the others, with what it gives for them, are goals, too.
         """
-        found = Shapes()
+        found = self._searched(goals, {})
+        assert found is not None, "a goal that does not hold was taken for granted"
+        every = Shapes()
+        for shapes in found.values():
+            every.update(shapes)
+        return every.widest()
+
+    def _searched(
+        self, goals: Iterable[Goal], safe: Mapping[frozenset[Head], Shapes]
+    ) -> dict[frozenset[Head], Shapes] | None:
+        """The goals and all behind them, by the rules that are idle for them, but for what is safe.
+
+        None: some of it is no schema.
+        """
         seen: dict[frozenset[Head], Shapes] = {}
+        nothing = Shapes()
         waiting = list(goals)
         while waiting:
             goal = waiting.pop()
@@ -167,16 +191,11 @@ class Cuts:
             if not (self._schema.is_about(goal.shape) if goal.asker else self._schema.has(goal.shape)):
                 return None
             idle = self._idle_for(goal.asker) if goal.asker else frozenset()
+            if safe.get(idle, nothing).covers(goal.shape):
+                continue
             if seen.setdefault(idle, Shapes()).add(goal.shape):
-                found.add(goal.shape)
                 waiting.extend(self._behind(goal.shape, idle))
-        return found
-
-    def assumed_by(self, goals: Iterable[Goal]) -> tuple[Shape, ...]:
-        """The same for goals each of which holds by itself, as those of cuts do: then all hold together."""
-        found = self.assumed(goals)
-        assert found is not None, "a goal that does not hold was taken for granted"
-        return found.widest()
+        return seen
 
     def _idle_for(self, asker: Cut) -> frozenset[Head]:
         """The rules that make nothing which gives a premise of a rule more to say."""
@@ -187,15 +206,24 @@ class Cuts:
 
     def _behind(self, shape: Shape, idle: frozenset[Head]) -> Iterator[Goal]:
         """What a fact of a shape could be made of, by rules that are not idle."""
-        for head in self.index.concluding(shape):
-            binding = None if head in idle else head.unify(shape)
-            if binding is None:
-                continue
-            for cut in self.inferred(head):
-                yield Goal(shape_of(head.premises[cut.at].pattern, binding), cut)
-            if self.live(head):
-                for bound in self.grounded(head, binding):
-                    yield from self._of_live(head, bound)
+        if shape not in self._made_of:
+            unified = ((head, head.unify(shape)) for head in self.index.concluding(shape))
+            self._made_of[shape] = tuple(
+                (head, tuple(dict.fromkeys(self._made_by(head, binding))))
+                for head, binding in unified
+                if binding is not None
+            )
+        for head, goals in self._made_of[shape]:
+            if head not in idle:
+                yield from goals
+
+    def _made_by(self, head: Head, binding: Binding) -> Iterator[Goal]:
+        """What a rule could make something of, if its variables are bound so."""
+        for cut in self.inferred(head):
+            yield Goal(shape_of(head.premises[cut.at].pattern, binding), cut)
+        if self.live(head):
+            for bound in self.grounded(head, binding):
+                yield from self._of_live(head, bound)
 
     def _of_live(self, head: Head, bound: Binding) -> Iterator[Goal]:
         """What the live premises of a rule must not match, if what its cut ones match is bound."""

@@ -58,17 +58,31 @@ def _can_be_filled(condition: Condition, cut: Iterable[Pattern]) -> bool:
 
 def filled_rule(rule: Rule, live: Iterable[Premise], binding: Mapping[Var, Node]) -> Rule | None:
     """A rule with these premises and with the values of variables that are bound; None: it never fires."""
+    if any(never_holds(condition, binding) for condition in rule.conditions):
+        return None
     conditions: list[Condition] = []
     for condition in rule.conditions:
         assert isinstance(condition, Guard)
         args = tuple(value(arg, binding) for arg in condition.args)
         if any(isinstance(arg, Var) for arg in args):
             conditions.append(replace(condition, args=args))
-        elif not builtins.holds(condition.name, condition.text, (), tuple(map(str, args))):
-            return None
     return replace(
         rule,
         premises=tuple(replace(each, pattern=filled(each.pattern, binding)) for each in live),
         conclusions=tuple(filled(each, binding) for each in rule.conclusions),
         conditions=tuple(conditions),
     )
+
+
+def never_holds(condition: Condition, binding: Mapping[Var, Node]) -> bool:
+    """Whether a test fails, whatever the variables are that are not bound.
+
+    >>> never_holds(Guard("notEqual", (Var("x"), Var("y"))), {Var("x"): Var("y")})
+    True
+    """
+    if not isinstance(condition, Guard):
+        return False
+    args = [value(arg, binding) for arg in condition.args]
+    if any(isinstance(arg, Var) for arg in args):
+        return condition.name == "notEqual" and args[0] == args[1]
+    return not builtins.holds(condition.name, condition.text, (), tuple(map(str, args)))

@@ -6,22 +6,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ensue.plan.shapes import Shape
-from ensue.rules.tree import Bind, Mint, Node, Pattern, Premise, Rule, Var
+from ensue.rules.builtins import holds, may_give
+from ensue.rules.builtins import value as term_of
+from ensue.rules.tree import Bind, Guard, Mint, Node, Pattern, Premise, Rule, Var
+from ensue.rules.violations import is_violation
 
 Binding = dict[Var, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Head:
-    """A rule with one of its conclusions. Conditions are left out: they only make rules fire less."""
+    """A rule with one of its conclusions."""
 
     rule: str
     conclusion: Pattern
     premises: tuple[Premise, ...]
     minted: frozenset[Var]
     """The variables of the conclusion that are nodes made by the rule."""
-    computed: frozenset[Var]
-    """The variables of the conclusion that conditions give a value."""
+    computed: Mapping[Var, str]
+    """The variables of the conclusion that conditions give a value, each with the name of the function."""
+    conditions: tuple[Guard | Bind, ...] = ()
+    """What holds of terms or not, whatever facts there are. Others only make the rule fire less."""
 
     def unify(self, shape: Shape) -> Binding | None:
         """What the rule's variables are where it concludes something of a shape; None if it cannot.
@@ -36,9 +41,12 @@ class Head:
         """
         binding: Binding = {}
         for node, term in zip(self.conclusion, shape, strict=True):
-            if term is None or node in self.computed:
+            if term is None:
                 continue
-            if isinstance(node, str):
+            if isinstance(node, Var) and node in self.computed:
+                if not may_give(self.computed[node], term):
+                    return None
+            elif isinstance(node, str):
                 if node != term:
                     return None
             elif node in self.minted:
@@ -46,7 +54,7 @@ class Head:
                     return None
             elif binding.setdefault(node, term) != term:
                 return None
-        return binding
+        return binding if all(_may_hold(each, binding) for each in self.conditions) else None
 
 
 def heads(rules: Iterable[Rule]) -> tuple[Head, ...]:
@@ -57,8 +65,21 @@ def heads(rules: Iterable[Rule]) -> tuple[Head, ...]:
 def _head(rule: Rule, conclusion: Pattern) -> Head:
     body = {variable for premise in rule.premises for variable in premise.pattern.variables()}
     minted = frozenset(c.target for c in rule.conditions if isinstance(c, Mint)) - body
-    computed = frozenset(c.target for c in rule.conditions if isinstance(c, Bind)) - body - minted
-    return Head(rule.name, conclusion, rule.premises, minted, computed)
+    computed = {c.target: c.name for c in rule.conditions if isinstance(c, Bind)}
+    computed = {target: name for target, name in computed.items() if target not in body | minted}
+    conditions = tuple(c for c in rule.conditions if not isinstance(c, Mint) and not c.text)
+    return Head(rule.name, conclusion, rule.premises, minted, computed, conditions)
+
+
+def _may_hold(condition: Guard | Bind, binding: Binding) -> bool:
+    """Whether a condition can hold of the terms that are bound: no literal is an IRI."""
+    args = tuple(binding.get(arg) if isinstance(arg, Var) else arg for arg in condition.args)
+    known = tuple(arg for arg in args if arg is not None)
+    if len(known) < len(args):
+        return True
+    if isinstance(condition, Guard):
+        return holds(condition.name, "", (), known)
+    return term_of(condition.name, "", (), known) is not None
 
 
 def filled(pattern: Pattern, binding: Mapping[Var, Node]) -> Pattern:
@@ -78,14 +99,20 @@ class HeadIndex:
         self.every = every
         self._named: dict[str, list[Head]] = {}
         self._open = [head for head in every if isinstance(head.conclusion.p, Var)]
+        self._facts = [head for head in every if not is_violation(head.conclusion.p)]
         for head in every:
             if isinstance(head.conclusion.p, str):
                 self._named.setdefault(head.conclusion.p, []).append(head)
 
     def concluding(self, shape: Shape) -> Sequence[Head]:
-        """The heads that may conclude something of a shape: all that do are among them."""
+        """The heads that may conclude something of a shape: all that do are among them.
+
+        Who asks for any predicate does not ask for violations, and these are of conditions alone.
+        """
         if shape[1] is None:
-            return self.every
+            return self._facts
+        if is_violation(shape[1]):
+            return self._named.get(shape[1], ())
         return [*self._named.get(shape[1], ()), *self._open]
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise, product
 from math import prod
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 from ensue.errors import InputError
-from ensue.plan.known import Known
+from ensue.plan.known import Known, Statement
 from ensue.plan.rdflists import Lists, Places
 from ensue.rules import builtins
 from ensue.rules.lists import anchors, local, variables
@@ -40,6 +40,8 @@ class _Way:
 
     terms: Mapping[Var, Node]
     patterns: tuple[Pattern, ...] = ()
+    read: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The lists, each with the members that this way is about."""
 
     def of(self, node: Node) -> Node:
         """What stands for a node."""
@@ -65,6 +67,10 @@ class _Way:
         """The same with more patterns."""
         return replace(self, patterns=(*self.patterns, *patterns))
 
+    def reading(self, head: str, *members: str) -> _Way:
+        """The same, resting on these members of a list."""
+        return replace(self, read=(*self.read, (head, members)))
+
 
 @dataclass(slots=True)
 class Instances:
@@ -77,12 +83,23 @@ class Instances:
 
     def all(self, known: Known) -> Iterator[Rule]:
         """The plain rules, as far as everything in them is bound."""
+        return (rule for rule, _ in self._found(known))
+
+    def grounded(self, known: Known) -> Iterator[tuple[Rule, list[Statement]]]:
+        """The same, each with the statements that bind its lists and that make them."""
+        bind_lists = anchors(self.rule)
+        for rule, way in self._found(known):
+            binding = (tuple(map(str, way.fill(anchor.pattern))) for anchor in bind_lists)
+            made = (each for head, members in way.read for each in self.lists.statements(head, members))
+            yield rule, list(dict.fromkeys(cast("Iterable[Statement]", (*binding, *made))))
+
+    def _found(self, known: Known) -> Iterator[tuple[Rule, _Way]]:
         bind_lists = anchors(self.rule)
         for binding in known.ground([anchor.pattern for anchor in bind_lists], {}):
             for way in self._ways([_Way(dict(binding))]):
                 rule = _instance(self.rule, bind_lists, way)
                 if rule is not None:
-                    yield rule
+                    yield rule, way
 
     def _ways(self, ways: Iterable[_Way]) -> Iterable[_Way]:
         for premise in self.rule.lists:
@@ -98,16 +115,16 @@ class Instances:
         match premise:
             case Member():
                 for item in dict.fromkeys(item for place in places for item in place):
-                    yield from way.being(premise.item, item)
+                    yield from way.reading(head, item).being(premise.item, item)
             case Pair():
                 for first, second in _pairs(places):
-                    for some in way.being(premise.first, first):
+                    for some in way.reading(head, first, second).being(premise.first, first):
                         yield from some.being(premise.second, second)
             case Each():
-                yield from self._each(premise, way, self._choices(head, places))
+                yield from self._each(premise, way, head, places)
             case Chain():
                 for properties in self._choices(head, places):
-                    yield from self._chain(premise, way, properties)
+                    yield from self._chain(premise, way.reading(head, *properties), properties)
 
     def _choices(self, head: str, places: Places) -> Iterator[tuple[str, ...]]:
         """The lists that a list is, where places have more than one member."""
@@ -118,15 +135,15 @@ class Instances:
             )
         return product(*places)
 
-    def _each(self, each: Each, way: _Way, choices: Iterable[tuple[str, ...]]) -> Iterator[_Way]:
+    def _each(self, each: Each, way: _Way, head: str, places: Places) -> Iterator[_Way]:
         own = local(self.rule, each) - {each.item}
-        for members in choices:
+        for members in self._choices(head, places):
             found: list[Pattern] = []
             for number, member in enumerate(members, start=1):
                 here: dict[Var, Node] = {v: Var(f"{v.name}.{number}") for v in own}
                 inside = _Way({**here, each.item: member})
                 found.extend(map(inside.fill, each.patterns))
-            yield way.adding(found)
+            yield way.reading(head, *members).adding(found)
 
     def _chain(self, chain: Chain, way: _Way, properties: tuple[str, ...]) -> Iterator[_Way]:
         if not properties:

@@ -15,6 +15,7 @@ from ensue.plan.heads import Binding
 from ensue.plan.matches import Matches
 from ensue.plan.shapes import Shape, Shapes, shape_of
 from ensue.rules.tree import Pattern, RuleSet, Var
+from ensue.terms import Kind
 
 Statement = tuple[str, str, str]
 Rows = NDArray[np.int64]
@@ -22,6 +23,8 @@ Rows = NDArray[np.int64]
 
 class Closed:
     """Statements in columns of integers, closed under some rules, whether or not a query would see them.
+
+    Violations are none of them.
 
     >>> some = Closed.of([("<urn:a>", "<urn:p>", "<urn:b>"), ("<urn:a>", "<urn:q>", "<urn:c>")])
     >>> len(some), some.having([(None, "<urn:q>", None)])
@@ -31,7 +34,11 @@ class Closed:
     def __init__(self, dictionary: Dictionary, s: Any, p: Any, o: Any) -> None:
         self.dictionary = dictionary
         self._terms = Texts(dictionary)
-        self._columns = tuple(np.asarray(column, np.int32) for column in (s, p, o))
+        columns = tuple(np.asarray(column, np.int32) for column in (s, p, o))
+        # Violations have literals for predicates: nothing that is planned for rests on them.
+        kinds = np.frombuffer(bytes(dictionary.kinds), np.uint8)[columns[1]]
+        facts = kinds < Kind.PLAIN
+        self._columns = columns if facts.all() else tuple(column[facts] for column in columns)
         self.planned: dict[RuleSet, Any] = {}
         """What passes have found out about rules over these statements."""
 

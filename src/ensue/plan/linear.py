@@ -22,6 +22,7 @@ from ensue.plan.known import Closed, Texts
 from ensue.plan.report import Report
 from ensue.plan.shapes import Shape, overlap, shape_of
 from ensue.rules.tree import Pattern, Rule, RuleSet
+from ensue.rules.violations import is_condition
 
 MOST_LINKS = 1_000_000
 """A rule with more matches of its cut premises is about data."""
@@ -100,6 +101,8 @@ def _fate(rule: Rule, heads: tuple[Head, ...], cuts: Cuts, background: Closed) -
     live = [at for at, premise in enumerate(premises) if not premise.cut]
     if not live:
         return _Fate(rule, heads, None, _NONE, False, "all its premises are schema: its work is done")
+    if is_condition(rule):
+        return _Fate(rule, heads, None, _NONE, True, "left: what it concludes is no statement")
     if len(live) > 1:
         return _Fate(rule, heads, None, _NONE, True, f"left: it joins {len(live)} statements")
     program = compile_rules(RuleSet("", (replace(rule, premises=premises),)), background.dictionary)
@@ -116,7 +119,7 @@ def _fate(rule: Rule, heads: tuple[Head, ...], cuts: Cuts, background: Closed) -
 def _with_those_that_stay(fates: Iterable[_Fate]) -> list[_Fate]:
     """The same, where a link is left as well if it may have to be applied to what is concluded later."""
     found = list(fates)
-    waiting = [fate for fate in found if fate.is_left]
+    waiting = [fate for fate in found if fate.is_left and not is_condition(fate.rule)]
     while waiting:
         made = [shape_of(conclusion) for conclusion in waiting.pop().rule.conclusions]
         for number, fate in enumerate(found):

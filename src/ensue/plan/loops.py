@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from ensue.plan.cuts import Cut, Cuts, Goal
-from ensue.plan.ground import filled_rule
+from ensue.plan.ground import filled_rule, never_holds
 from ensue.plan.heads import Head, filled, heads
 from ensue.plan.known import Closed
 from ensue.plan.shapes import Shape, shape_of
 from ensue.rules.tree import Guard, Node, Pattern, Premise, Rule, RuleSet, Var
+from ensue.rules.violations import is_violation
 
 _Same = dict[Var, Node]
 
@@ -80,7 +81,9 @@ def _loops_of(every: Iterable[Head]) -> frozenset[str]:
     ends: dict[str, set[int]] = {}
     for head in every:
         s, p, o = head.conclusion
-        if s != o or not isinstance(p, str) or len(head.premises) != 1 or head.minted or head.computed:
+        if s != o or not isinstance(p, str) or is_violation(p) or head.minted or head.computed:
+            continue
+        if len(head.premises) != 1:
             continue
         [premise] = head.premises
         given = tuple(premise.pattern)
@@ -107,7 +110,7 @@ def _variants(rule: Rule, loops: frozenset[str]) -> Iterator[tuple[Rule | None, 
         left = [premise for premise, p in zip(rule.premises, chosen, strict=True) if not p]
         given = [filled(premise.pattern, binding) for premise in left]
         news = [each for each in rule.conclusions if not _says_nothing(filled(each, binding), given, loops)]
-        if not news:
+        if not news or any(never_holds(each, binding) for each in rule.conditions):
             continue
         if not all(isinstance(each, Guard) and not each.text for each in rule.conditions):
             yield None, False
@@ -171,7 +174,7 @@ def _why_never(head: Head, cuts: Cuts, loops: frozenset[str]) -> list[Goal] | No
     goals = {}
     for at, premise in enumerate(head.premises):
         goal = Goal(shape_of(premise.pattern), Cut(head, at))
-        if cuts.is_about_schema(goal.shape) and cuts.assumed([goal]) is not None:
+        if cuts.is_about_schema(goal.shape) and cuts.holds(goal):
             goals[at] = goal
     if not goals:
         return None

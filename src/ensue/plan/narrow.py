@@ -135,7 +135,7 @@ class _Walk:
         """The patterns that every solution matches, and that background alone can match."""
         for pattern in _certain(tree, self.within, self.query, here):
             goal = Goal(shape_of(pattern))
-            if self.cuts.assumed([goal]) is not None:
+            if self.cuts.holds(goal):
                 if goal not in self.found.goals:
                     self.found.goals.append(goal)
                 yield pattern

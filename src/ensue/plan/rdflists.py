@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ensue.plan.shapes import Shape
 from ensue.terms import RDF
@@ -36,6 +36,22 @@ class Lists:
         if head not in self._read:
             self._read[head] = self._places(head)
         return self._read[head]
+
+    def statements(self, head: str, members: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+        """What makes a list that can be read, as far as it is about some of its members.
+
+        >>> list(Lists([("_:l", FIRST, "<urn:a>"), ("_:l", FIRST, "<urn:b>"), ("_:l", REST, NIL)])
+        ...     .statements("_:l", ["<urn:b>"]))[0][-1]
+        '<urn:b>'
+        """
+        wanted, node = set(members), head
+        while node != NIL:
+            firsts = sorted(self._first[node])
+            for member in [first for first in firsts if first in wanted] or firsts[:1]:
+                yield node, FIRST, member
+            [rest] = self._rest[node]
+            yield node, REST, rest
+            node = rest
 
     def _places(self, head: str) -> Places | str:
         found: dict[str, tuple[str, ...]] = {}

@@ -198,6 +198,9 @@ def _divide(query: ContinuousQuery, cuts: Cuts) -> _Division:
 
     Raises NotDivided for the likeliest one.
     """
+    if query.violations and any(head.minted for head in cuts.index.every):
+        # Unlike the answers of a query, violations may be about such nodes.
+        raise NotDivided(Condition.KNOWN_WHERE, "a rule makes nodes, which may be anywhere")
     asked = patterns(query)
     names = [node.name for pattern in asked for node in pattern if isinstance(node, Var)]
     visible = dict.fromkeys(name for name in names if not name.startswith(("/", "_:")))
@@ -223,7 +226,7 @@ def _divide_by(
 ) -> _Division:
     key = Var(variable)
     still = {pattern: Goal(shape_of(pattern)) for pattern in asked if key not in pattern.variables()}
-    still = {pattern: goal for pattern, goal in still.items() if cuts.assumed([goal]) is not None}
+    still = {pattern: goal for pattern, goal in still.items() if cuts.holds(goal)}
     Keying(query, variable, still.__contains__).check(low.tree)
     needs = (Need(shape_of(each), tuple(each).index(key)) for each in asked if key in each.variables())
     division = _Division(variable, low, backward.close(cuts, needs), tuple(still.values()))

@@ -81,6 +81,10 @@ class Shapes:
         self._shapes.add(shape)
         return True
 
+    def update(self, others: Shapes) -> None:
+        """Take all of others in."""
+        self._shapes |= others._shapes
+
     def covers(self, shape: Shape) -> bool:
         """Whether every statement of this shape has one of the shapes here."""
         return any(wider in self._shapes for wider in as_wide(shape))

@@ -15,7 +15,7 @@ from ensue.files import Statement
 from ensue.knowledge import Knowledge
 from ensue.maintain import make
 from ensue.maintain.contract import Maintainer
-from ensue.model import BACKGROUND, Copies
+from ensue.model import BACKGROUND, Copies, Facts
 from ensue.plan.known import Closed
 from ensue.plan.lookout import Lookout, Numbers, list_for_rules
 from ensue.plan.specialise import Reader, Specialised, specialise
@@ -24,7 +24,9 @@ from ensue.query.apart import Apart
 from ensue.query.dataset import Columns, PlainGraph, visible
 from ensue.query.materialise import CONTEXT
 from ensue.query.parting import Keys
+from ensue.query.violations import wrong, wrong_apart
 from ensue.rules.tree import RuleSet
+from ensue.violations import Violation, violations_in
 
 if TYPE_CHECKING:
     from ensue.maintain.recompute import Recompute
@@ -96,10 +98,34 @@ class Background:
             self._closed[graphs] = visible(Columns.of(facts), self._dictionary)
         return self._closed[graphs]
 
+    def truth(self, graphs: frozenset[str], copies: Copies | None = None) -> Facts:
+        """All that follows, whether or not a query would see it: from the background and these graphs.
+
+        Or, without what these hold, from copies over them: each context by itself.
+        """
+        closer = self._closer(graphs)
+        return closer.closure(BACKGROUND) if copies is None else closer.closure_of(copies, None)
+
+    def stated(self, graphs: frozenset[str]) -> list[tuple[str | None, Copies]]:
+        """What was read: the background (None), and each of these graphs."""
+        return [(None, self._stated), *((iri, self._graph(iri)) for iri in sorted(graphs))]
+
     def close(self, copies: Copies, graphs: frozenset[str]) -> Columns:
         """Copies of the one context with what follows from them over the background and these graphs."""
         facts = self._closer(graphs).closure_of(copies, CONTEXT)
         return visible(Columns.of(facts), self._dictionary)
+
+    def wrong(self, copies: Copies, graphs: frozenset[str]) -> Columns:
+        """The violations that follow from copies of the one context over the background and these graphs."""
+        return wrong(self._closer(graphs).closure_of(copies, CONTEXT), self._dictionary)
+
+    def wrong_apart(self, copies: Copies, graphs: frozenset[str]) -> Apart:
+        """The same for copies of several contexts."""
+        return wrong_apart(self._closer(graphs).closure_of(copies, None), self._dictionary)
+
+    def violations(self, graphs: frozenset[str]) -> list[Violation]:
+        """What is wrong with the background and these graphs, whatever streams bring."""
+        return violations_in(self._closer(graphs).closure(BACKGROUND), self._dictionary)
 
     def close_apart(self, copies: Copies, graphs: frozenset[str]) -> Apart:
         """Copies of several contexts, each with what follows from it alone over the background."""

@@ -18,12 +18,13 @@ from ensue.model import BACKGROUND, NEVER, Copies, Facts
 from ensue.plan.lookout import Lookout
 from ensue.plan.specialise import Specialised
 from ensue.plan.strategy import StrategyChoice
-from ensue.query.apart import Apart, Parts
+from ensue.query.apart import Apart, Parts, PlainParts
 from ensue.query.arrivals import Arrival, Arrivals
 from ensue.query.dataset import Columns, Graph, Integers, Pattern, PlainGraph, Solutions, visible
 from ensue.query.parting import Keys, Parting, WindowParts
 from ensue.query.scopes import Scope
 from ensue.query.stages import Stages
+from ensue.query.violations import wrong, wrong_apart
 
 if TYPE_CHECKING:
     from ensue.maintain.kernel.folder import Folder
@@ -247,6 +248,20 @@ class Materialisation:
             self.forget(threshold)
         parting.look_again(self.maintainer.copies)
         return WindowParts(self, threshold, parting.present(threshold), parting.unkeyed(threshold))
+
+    def read_wrong(self, threshold: int) -> Graph:
+        """The violations with a stamp above a threshold now, and nothing else; not those of the background."""
+        if not self.maintainer.stamped:
+            self.forget(threshold)
+        with self._stages.of("maintain"):
+            return PlainGraph(live=wrong(self.maintainer.closure(CONTEXT, threshold), self._dictionary))
+
+    def read_wrong_apart(self, threshold: int) -> Parts:
+        """The same in parts, where the scope is partitioned."""
+        parts = self.read_apart(threshold)
+        with self._stages.of("maintain"):
+            found = wrong_apart(self.maintainer.closure(None, threshold), self._dictionary)
+        return PlainParts(Columns.none(), found, parts.present, parts.unkeyed)
 
     @property
     def still(self) -> Columns:

@@ -51,7 +51,7 @@ class Sources:
     dictionary: Dictionary
     background: Background
     stages: Stages = field(default_factory=Stages)
-    groups: dict[tuple[Plan, Scope], int] = field(default_factory=dict)
+    groups: dict[tuple[Plan, Scope, bool], int] = field(default_factory=dict)
     """Queries that ask the same of the same scope, by number."""
     materialisations: dict[Scope, Materialisation] = field(default_factory=dict)
     logs: dict[str, StreamLog] = field(default_factory=dict)
@@ -118,19 +118,28 @@ class RunningQuery:
         """The query's name."""
         return self.query.name
 
+    @property
+    def dictionary(self) -> Dictionary:
+        """The integers that its plan and its graphs are in."""
+        return self._sources.dictionary
+
     def read(self, read: Read) -> None:
         """One of the windows closes now: take what is in it."""
         for name, bound in self.bounds.items():
             if bound.position == read.position:
                 source = self._sources.materialisations[bound.scope]
                 threshold = bound.threshold(read.window)
-                graph = source.read_apart(threshold) if self._is_parted else source.read(threshold)
-                self._seen[name] = _Seen(read.window, graph)
+                self._seen[name] = _Seen(read.window, self._read(source, threshold))
                 if self._check is not None and not self._in_step:
                     self._from_scratch[name] = self._closed(source.copies(threshold), bound.scope.graphs)
         on = self.query.streams[read.position]
         if on in self.loose:
             self._contents[read.position] = (read.window, self._sources.logs[on.stream].within(read.window))
+
+    def _read(self, source: Materialisation, threshold: int) -> Graph | Parts:
+        if self.query.violations:
+            return source.read_wrong_apart(threshold) if self._is_parted else source.read_wrong(threshold)
+        return source.read_apart(threshold) if self._is_parted else source.read(threshold)
 
     def keep(self) -> None:
         """Time goes on: hold on to what was read if an evaluation still to come may see it."""
@@ -217,7 +226,7 @@ class RunningQuery:
         for name, (open_, close, facts) in state.get("seen", {}).items():
             part = self.scopes.named[name] if name else self.scopes.default
             assert isinstance(part, Bound)
-            still = self._sources.materialisations[part.scope].still
+            still = self._still(part.scope)
             graph = (
                 parts_of(facts, still, encode)
                 if self._is_parted
@@ -243,7 +252,8 @@ class RunningQuery:
         """A number that is the same for queries with the same plan over the same scope alone."""
         evaluator = self.choice.evaluator
         alone = isinstance(self.scopes.default, Bound) and not (self.scopes.named or self._named)
-        # Blank nodes that CONSTRUCT makes are each query's own, and so is its share.
+        # Blank nodes that CONSTRUCT makes are each query's own, and so is its share. What is wrong is evaluated
+        # apart from what is right.
         if (
             self._share is not None
             or self._is_parted
@@ -253,17 +263,19 @@ class RunningQuery:
         ):
             return None
         groups = self._sources.groups
-        return groups.setdefault((evaluator.plan, self.bounds[None].scope), len(groups))
+        key = evaluator.plan, self.bounds[None].scope, self.query.violations
+        return groups.setdefault(key, len(groups))
 
     @property
     def reads_only_answers(self) -> bool:
         """Whether it reads nothing of its windows but the solutions of the patterns that it watches."""
-        return self._in_step and isinstance(self.choice.evaluator, CompiledEvaluator)
+        compiled = isinstance(self.choice.evaluator, CompiledEvaluator)
+        return self._in_step and compiled and not self.query.violations
 
     def watched(self, graph: str | None) -> list[tuple[Pattern, ...]]:
         """The basic graph patterns that are matched in the window of this name (None: default graph)."""
         evaluator = self.choice.evaluator
-        if not isinstance(evaluator, CompiledEvaluator):
+        if not isinstance(evaluator, CompiledEvaluator) or self.query.violations:
             return []
         matched = (each for each in evaluator.patterns if each.graph == graph or _is_variable(each.graph))
         return [each.patterns for each in matched if graph is not None or not _is_variable(each.graph)]
@@ -329,7 +341,7 @@ class RunningQuery:
         seen = self._seen.get(name)
         if seen is None or seen.window != evaluation.windows[part.position]:
             # That window closed before anything came.
-            still = self._sources.materialisations[part.scope].still
+            still = self._still(part.scope)
             return PlainParts(still) if self._is_parted else PlainGraph(still)
         return seen.graph
 
@@ -342,6 +354,10 @@ class RunningQuery:
             return self._from_scratch[name]
         copies = self._sources.materialisations[part.scope].copies(part.threshold(seen.window))
         return self._closed(copies, part.scope.graphs)
+
+    def _still(self, scope: Scope) -> Columns:
+        """What it sees of the background that is under a scope."""
+        return Columns.none() if self.query.violations else self._sources.materialisations[scope].still
 
     def _background(self) -> Columns:
         return self._sources.background.closed(frozenset(self.query.default_graphs))
@@ -361,6 +377,11 @@ class RunningQuery:
 
     def _closed(self, copies: Copies, graphs: frozenset[str], unkeyed: int = 0) -> Graph | Parts:
         background = self._sources.background
+        if self.query.violations and self._is_parted:
+            found = background.wrong_apart(copies, graphs)
+            return PlainParts(Columns.none(), found, present_in(copies), unkeyed)
+        if self.query.violations:
+            return PlainGraph(live=background.wrong(copies, graphs))
         still = background.closed(graphs)
         if self._is_parted:
             return PlainParts(still, background.close_apart(copies, graphs), present_in(copies), unkeyed)
@@ -396,7 +417,7 @@ class RunningQuery:
             return None  # Stamps from several scopes are on no common scale.
         [bound] = bounds
         spec = self.query.streams[bound.position].spec
-        return [_leaves(bound, spec, stamp) for stamp in answers.stamps]
+        return [leaves(bound, spec, stamp) for stamp in answers.stamps]
 
 
 def _plain(graph: Graph | Parts, decode: Decode) -> list[Any]:
@@ -418,7 +439,8 @@ def _is_in_step(query: ContinuousQuery) -> bool:
     return len(grids) == 1 and query.every_ms in (None, next(iter(grids))[1])
 
 
-def _leaves(bound: Bound, spec: Spec, stamp: int) -> int | None:
+def leaves(bound: Bound, spec: Spec, stamp: int) -> int | None:
+    """The close at which what has this stamp will be gone if nothing more arrives; None: never."""
     if stamp == FOREVER or bound.least is None:
         return None
     close = spec.grid.close(spec.grid.at_or_after(stamp + bound.least))

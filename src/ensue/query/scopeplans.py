@@ -82,6 +82,8 @@ class ScopePlans:
             why = "what it keeps is read once for all partitions, what rewrite finds once for each"
             return StrategyChoice("expiration", why)
         readers = self._readers.get(scope, [])
+        if any(query.violations for query, _ in readers):
+            return StrategyChoice("expiration", "violations are read at each close, so they are kept")
         windows = [on for query, graph in readers for on in query.streams if on.name == graph.name]
         change = min((_change(on) for on in windows), default=1.0)
         patterns = sum(_patterns(query, graph) for query, graph in readers)

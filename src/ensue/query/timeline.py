@@ -30,13 +30,21 @@ from ensue.windows.spec import CountWindow
 
 if TYPE_CHECKING:
     from ensue.maintain.kernel.folder import Folder
+    from ensue.proof.memory import Memory
 
 
 class Timeline:
     """Knows what comes next, and does it."""
 
-    def __init__(self, admission: Admission, encode: Callable[[Sequence[str]], list[int]]) -> None:
+    def __init__(
+        self,
+        admission: Admission,
+        encode: Callable[[Sequence[str]], list[int]],
+        memory: Memory | None = None,
+    ) -> None:
+        """`memory` is told what happens, for somebody who may have to explain it."""
         self._admission = admission
+        self._memory = memory
         self._encode = encode
         self._running: dict[str, RunningQuery] = {}
         self._reports: dict[str, Report] = {}
@@ -78,6 +86,8 @@ class Timeline:
             self._check_late(running.query, found)
         missing = self._admission.serve(running)
         self._running[name], self._reports[name] = running, report
+        if self._memory is not None:
+            self._memory.follow(running.query)
         moved = found != self._levels | {name: found[name]}
         self._levels = found
         if not moved:
@@ -95,6 +105,8 @@ class Timeline:
         self._schedule(running).remove(name)
         del self._running[name]
         del self._reports[name], self._levels[name]
+        if self._memory is not None:
+            self._memory.remove(name)
         return running
 
     def arrive(self, stream: str, time: int) -> None:
@@ -114,6 +126,8 @@ class Timeline:
         """Let statements of a stream in: in order, and up to the next stop, or late."""
         if not len(arrivals):
             return
+        if self._memory is not None:
+            self._memory.admit(stream, arrivals)
         self._admission.admit("time", stream, arrivals)
         self._newest = max(self._newest, int(arrivals.times[-1]))
         for schedule in self._by_time:
@@ -123,6 +137,8 @@ class Timeline:
     def retract(self, stream: str, arrivals: Arrivals, *, every: bool) -> None:
         """Take statements back."""
         for row in arrivals:
+            if self._memory is not None:
+                self._memory.retract(stream, row, every=every)
             self._admission.retract(stream, row, every=every)
 
     def reach(self, time: int) -> list[Result]:
@@ -314,9 +330,14 @@ class Timeline:
         readers = {read.query: self._running[read.query] for read in stop.reads}
         for read in stop.reads:
             readers[read.query].read(read)
+            if self._memory is not None:
+                self._memory.read(read)
         results = evaluate_together((self._running[due.query], due) for due in stop.reports)
         for running in readers.values():
             running.keep()
+        if self._memory is not None:
+            for due in stop.reports:
+                self._memory.evaluated(due)
         self._results += results
         for result in results:
             self._pass_on(result, time)

@@ -95,6 +95,8 @@ class ContinuousQuery:
     place: Place
     partition: Partition | None = None
     """What its windows are parted by; None: they are not."""
+    violations: bool = False
+    """Whether it asks for what is wrong in its windows (`ensue.query.violations`), and sees nothing else."""
 
     @property
     def windows(self) -> dict[str, StreamWindow]:

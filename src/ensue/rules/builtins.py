@@ -11,7 +11,11 @@ from importlib import import_module
 from types import ModuleType
 
 from ensue.errors import UsageError
-from ensue.terms import Kind, datatype_of, kind_of
+from ensue.rules import datatypes
+from ensue.terms import RDF, Kind, datatype_of, kind_of
+
+NAMESPACE = "urn:ensue:"
+"""Where SPARQL rules have the built-ins, as functions: `BIND(<urn:ensue:datatype>(?l) AS ?t)`."""
 
 
 def _not_exist_some_values_from_restriction(*_: str) -> bool:
@@ -20,23 +24,58 @@ def _not_exist_some_values_from_restriction(*_: str) -> bool:
     return True
 
 
+def _is_literal(term: str) -> bool:
+    return kind_of(term) >= Kind.PLAIN
+
+
+def _is_membership(term: str) -> bool:
+    """Whether this is one of rdf:_1, rdf:_2 ..."""
+    number = term.removeprefix(f"<{RDF}_")[:-1]
+    return term.startswith(f"<{RDF}_") and number.isdecimal() and number[0] != "0"
+
+
 TESTS: dict[str, tuple[int, Callable[..., bool]]] = {
     "notLiteral": (1, lambda x: kind_of(x) < Kind.PLAIN),
-    "isLiteral": (1, lambda x: kind_of(x) >= Kind.PLAIN),
+    "isLiteral": (1, _is_literal),
     "isPLiteral": (1, lambda x: kind_of(x) is Kind.PLAIN),
     "isIRI": (1, lambda x: kind_of(x) is Kind.IRI),
     "isBlank": (1, lambda x: kind_of(x) is Kind.BLANK),
     "equal": (2, lambda x, y: x == y),
     "notEqual": (2, lambda x, y: x != y),
     "notExistSomeValuesFromRestriction": (3, _not_exist_some_values_from_restriction),
+    "isDatatype": (1, datatypes.is_datatype),
+    "inValueSpace": (2, datatypes.in_value_space),
+    "notInValueSpace": (2, datatypes.not_in_value_space),
+    "sameValue": (2, datatypes.same_value),
+    "differentValues": (2, datatypes.different_values),
+    "isMembership": (1, _is_membership),
 }
 """Built-in tests by name: how many arguments, and the test. `equal` means the same term."""
 
 BINDS: dict[str, tuple[int, Callable[..., str | None]]] = {
     "isDLiteral": (1, datatype_of),
     "same": (1, lambda x: x),
+    "datatype": (1, datatypes.datatype),
+    "baseDatatype": (1, datatypes.base_datatype),
+    "simplerSpelling": (1, datatypes.simpler_spelling),
 }
 """Built-in functions by name: how many arguments before the target, and the function."""
+
+_VALUES: dict[str, Callable[[str], bool]] = {
+    "isDLiteral": lambda term: kind_of(term) is Kind.IRI,
+    "datatype": datatypes.is_datatype,
+    "baseDatatype": datatypes.is_datatype,
+    "simplerSpelling": _is_literal,
+}
+
+
+def may_give(name: str, term: str) -> bool:
+    """Whether a built-in function has this value for any arguments, as far as is known.
+
+    >>> may_give("datatype", "<urn:a>"), may_give("same", "<urn:a>")
+    (False, True)
+    """
+    return name not in _VALUES or _VALUES[name](term)
 
 
 @lru_cache(maxsize=4_096)

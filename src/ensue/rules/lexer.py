@@ -146,7 +146,10 @@ def _unescape(source: Source, token: Token, body: str, start: int) -> str:
     return _ESCAPE.sub(character, body) if "\\" in body else body
 
 
-WELL_KNOWN = {"rdf": terms.RDF, "rdfs": terms.RDFS, "owl": terms.OWL, "xsd": terms.XSD}
+WELL_KNOWN = {
+    **{"rdf": terms.RDF, "rdfs": terms.RDFS, "owl": terms.OWL, "xsd": terms.XSD},
+    "violation": terms.VIOLATION,
+}
 """Prefixes that need no declaration."""
 
 

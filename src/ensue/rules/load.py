@@ -1,6 +1,7 @@
 """Rules from files and regimes: finding them, telling the two syntaxes apart, reading them.
 
-A regime is a file of rules that ships with Ensue, named without its ending.
+A regime is a file of rules that ships with Ensue, named without its ending. Any file of rules can use the
+rules of regimes, and those that regimes share, by name (`uses.py`).
 """
 
 from __future__ import annotations
@@ -8,21 +9,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from functools import reduce
-from importlib import resources
-from importlib.resources.abc import Traversable
+from dataclasses import replace
+from functools import cache, reduce
 from operator import add
 from pathlib import Path
 
-from ensue.errors import InputError, Place, UsageError, did_you_mean
-from ensue.rules import bracketed, safety
-from ensue.rules.tree import RuleSet
+from ensue.errors import InputError, Place, RuleError, UsageError, did_you_mean
+from ensue.rules import bracketed, lexer, safety, shipped
+from ensue.rules.same import unique
+from ensue.rules.shipped import SYNTAXES
+from ensue.rules.tree import Rule, RuleSet
+from ensue.rules.uses import Use, renamed, uses
 
 BACKGROUND_GRAPHS = ("urn:ensue:background",)
 """The graphs that mean the background in SPARQL rules, unless others are declared."""
-
-SYNTAXES = {".rules": "bracketed", ".ru": "sparql", ".rq": "sparql", ".sparql": "sparql"}
-"""The syntax of a file by its ending; other files are told by how they begin."""
 
 
 def load_rules(
@@ -41,16 +41,20 @@ def load_rules(
     """
     graphs = tuple(background_graphs)
     loaded = [_load(source, graphs) for source in sources]
-    return safety.check_set(reduce(add, loaded)) if loaded else RuleSet("none", ())
+    if not loaded:
+        return RuleSet("none", ())
+    together = safety.check_set(reduce(add, loaded))
+    # Regimes share rules, under other names.
+    return replace(together, rules=unique(together.rules)) if len(loaded) > 1 else together
 
 
 def regime_names() -> tuple[str, ...]:
     """The regimes that ship with Ensue.
 
-    >>> regime_names()
-    ('pdsv', 'rdfs-jena', 'transitive-isin')
+    >>> {"owl2rl", "pdsv", "rdfs", "rdfs-jena", "transitive-isin"} <= {*regime_names()}
+    True
     """
-    return tuple(sorted(_regimes()))
+    return tuple(shipped.regimes())
 
 
 def parse_rules(
@@ -67,32 +71,83 @@ def parse_rules(
     """
     name = name or re.sub(r"[^\w.\-]+", "_", Path(file).stem).strip("_") or "rules"
     syntax = syntax or SYNTAXES.get(Path(file).suffix) or _syntax_of(text, file)
-    if syntax == "bracketed":
-        return bracketed.parse(text, file, name)
-    if syntax != "sparql":
+    if syntax not in SYNTAXES.values():
         raise UsageError(f"unknown rule syntax '{syntax}'", hint="bracketed or sparql")
-    # Loaded when asked for: most rules are bracketed, and the SPARQL grammar takes long to build.
+    source = lexer.Source(text, file)
+    if syntax == "bracketed":
+        own = bracketed.parse(text, file, name)
+        return _with_used(own, list(uses(source, lexer.BRACKETED)))
+    # Loaded when asked for: it takes long to build the SPARQL grammar.
     from ensue.rules import sparql
 
-    return sparql.parse(text, file, name, tuple(background_graphs))
+    own = sparql.parse(text, file, name, tuple(background_graphs))
+    return _with_used(own, list(uses(source, lexer.SPARQL)))
 
 
-def _regimes() -> dict[str, Traversable]:
-    files = (resources.files("ensue.rules") / "regimes").iterdir()
-    return {Path(file.name).stem: file for file in files if Path(file.name).suffix in SYNTAXES}
+def _with_used(own: RuleSet, directives: list[Use]) -> RuleSet:
+    """The rules of a file with those that it uses, where it says so."""
+    if not directives:
+        return own
+    found = [(rule.place, rule) for rule in own.rules]
+    axioms = list(own.axioms)
+    for use in directives:
+        used = _used(use)
+        found += [(use.place, rule) for rule in used.rules]
+        axioms += used.axioms
+    found.sort(key=lambda each: (each[0].line or 0, each[0].column or 0) if each[0] else (0, 0))
+    alone = [use.place for use in directives if use.name not in shipped.regimes()]
+    safety.check_names(dict.fromkeys(rule for place, rule in found if place in alone or rule.place == place))
+    return replace(own, rules=tuple(dict.fromkeys(rule for _, rule in found)), axioms=tuple(axioms))
+
+
+def _used(use: Use) -> RuleSet:
+    """What a directive brings: all of a regime, or one rule under its name or another."""
+    if use.name in shipped.regimes():
+        if use.alias is None:
+            return _regime(use.name, BACKGROUND_GRAPHS)
+        hint = f"use one rule of it, such as '# use: {use.name}/... as {use.alias}', or leave out the name"
+        raise RuleError(f"'{use.name}' is a regime: its rules keep their names", place=use.place, hint=hint)
+    regime, _, name = use.name.rpartition("/")
+    if regime and regime not in shipped.regimes():
+        hint = did_you_mean(regime, regime_names()) or f"the regimes are {', '.join(regime_names())}"
+        raise RuleError(f"there is no regime '{regime}'", place=use.place, hint=hint)
+    rules = _regime(regime, BACKGROUND_GRAPHS).rules if regime else _shared()
+    several = re.compile(re.escape(name) + r"(?:-\d+)?")
+    chosen = [rule for rule in rules if rule.name == name]
+    chosen = chosen or [rule for rule in rules if several.fullmatch(rule.name)]
+    if not chosen:
+        names = [*dict.fromkeys(rule.name for rule in rules), *(() if regime else regime_names())]
+        hint = did_you_mean(name, names) or "`ensue rules list` names the regimes and the shared rules"
+        where = f"regime '{regime}' has" if regime else "there is"
+        raise RuleError(f"{where} no rule '{name}'", place=use.place, hint=hint)
+    return RuleSet(name, tuple(renamed(rule, name, use.alias or name) for rule in chosen))
+
+
+@cache
+def _regime(name: str, graphs: tuple[str, ...]) -> RuleSet:
+    file = shipped.regimes()[name]
+    return parse_rules(file.read_text("utf-8"), file.name, None, graphs, name)
+
+
+@cache
+def _shared() -> tuple[Rule, ...]:
+    """All shared rules. Their names are unique among all their files."""
+    found: list[Rule] = []
+    for file in shipped.shared().values():
+        found += parse_rules(file.read_text("utf-8"), f"shared/{file.name}").rules
+    safety.check_names(found)
+    return tuple(found)
 
 
 def _load(source: str | os.PathLike[str], graphs: tuple[str, ...]) -> RuleSet:
-    regimes = _regimes()
-    if isinstance(source, str) and source in regimes:
-        file = regimes[source]
-        return parse_rules(file.read_text("utf-8"), file.name, None, graphs, source)
-    path = Path(source)
-    return parse_rules(read_text(path, regimes), str(path), None, graphs)
+    if isinstance(source, str) and source in shipped.regimes():
+        return _regime(source, graphs)
+    return parse_rules(read_rules(source), str(Path(source)), None, graphs)
 
 
-def read_text(path: Path, regimes: Iterable[str] = ()) -> str:
+def read_rules(source: str | os.PathLike[str]) -> str:
     """The text of a file of rules."""
+    path, regimes = Path(source), regime_names()
     try:
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError, ValueError) as problem:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ensue.errors import Place, RuleError, UnsafeRuleError
-from ensue.rules import lists
+from ensue.rules import lists, violations
 from ensue.rules.tree import Guard, Mint, Node, Pattern, Rule, RuleSet, Var
 from ensue.terms import Kind, kind_of
 
@@ -40,6 +40,7 @@ def check(rule: Rule, places: Places | None = None) -> None:
         _require(rule, conclusion, bound, places, "which it concludes about")
     for pattern in (*(premise.pattern for premise in rule.premises), *rule.conclusions):
         _check_predicate(rule, pattern)
+    violations.check(rule)
 
 
 def _require(rule: Rule, used: Iterable[Node], bound: set[Var], places: Places, why: str) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from ensue.errors import RuleError
+from ensue.errors import Place, RuleError, did_you_mean
 from ensue.rules import expressions
+from ensue.rules.builtins import NAMESPACE, TESTS
 from ensue.rules.sparql_skeleton import Item, Piece, adjacent
 from ensue.rules.tree import Node, Var
 from ensue.terms import XSD
@@ -57,7 +59,7 @@ class Expression:
 
     def check(self) -> None:
         """Raise if oxigraph could not evaluate it."""
-        place = self.piece.place_of(min(self.span.start, len(self.piece.items) - 1))
+        place = self.place
         operators = sum(item.token.kind == "op" and item.token.text not in "()," for item in self.items)
         if operators > MAX_OPERATORS:
             hint = "name alternatives with IN, or split the rule"
@@ -73,7 +75,48 @@ class Expression:
         if is_call and called.term not in [f"<{XSD}{name}>" for name in CASTS]:
             what = f"there is no function {called.term}"
             hint = f"besides SPARQL's own there are xsd:{', xsd:'.join(CASTS)}"
+            if str(called.term).startswith(f"<{NAMESPACE}"):
+                what = f"{called.term} cannot be called here"
+                hint = "built-ins stand by themselves: FILTER(test(?x)), BIND(function(?x) AS ?y)"
             raise RuleError(what, place=self.piece.place_of(index), hint=hint)
+
+    def call(self) -> Call | None:
+        """The built-in that this calls, if it does nothing else."""
+        inner = _unwrap(self)
+        items = inner.items
+        called = items[0].term if items and items[0].token.kind in ("iri", "pname") else None
+        whole = len(items) > 2 and inner.piece.partner.get(inner.span.start + 1) == inner.span.stop - 1
+        if called is None or not whole or not called.startswith(f"<{NAMESPACE}"):
+            return None
+        args = [_node(item) for item in items[2:-1:2]]
+        commas = [item.token.is_op(",") for item in items[3:-1:2]]
+        if not all(commas) or None in args or len(items) % 2:
+            hint = "its arguments are variables, IRIs and literals"
+            raise RuleError(f"{called} cannot be called with this", place=self.place, hint=hint)
+        return Call(called[1 + len(NAMESPACE) : -1], tuple(arg for arg in args if arg is not None))
+
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+        return self.piece.place_of(min(self.span.start, len(self.piece.items) - 1))
+
+
+class Call(NamedTuple):
+    """A call of a built-in by its IRI."""
+
+    name: str
+    args: tuple[Node, ...]
+
+    def checked(self, arities: Mapping[str, int], place: Place, where: str) -> Call:
+        """The same; raise RuleError if it is not one of these, or is called with more or less."""
+        if self.name not in arities:
+            named = ", ".join(sorted(arities))
+            hint = did_you_mean(self.name, arities) or f"there are {named}"
+            raise RuleError(f"there is no built-in '{self.name}' for {where}", place=place, hint=hint)
+        if len(self.args) != arities[self.name]:
+            takes = f"{self.name} takes {arities[self.name]} argument{'s' * (arities[self.name] > 1)} here"
+            raise RuleError(f"{takes}, not {len(self.args)}", place=place)
+        return self
 
 
 class Requirement(NamedTuple):
@@ -92,6 +135,10 @@ def requirements(whole: Expression) -> list[Requirement]:
         bounds = [part.span.start - 1, *ands, part.span.stop]
         spans = [range(left + 1, right) for left, right in pairwise(bounds)]
         return [one for span in spans for one in requirements(Expression(part.piece, span))]
+    if called := part.call():
+        tests = {name: arity for name, (arity, _) in TESTS.items()}
+        called = called.checked(tests, part.place, "FILTER")
+        return [Requirement(called.name, called.args, part)]
     return [_builtin(part) or Requirement("sparql", tuple(part.variables()), part)]
 
 

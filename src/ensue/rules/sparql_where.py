@@ -15,8 +15,9 @@ from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import URIRef, Variable
 
 from ensue.errors import RuleError, UnsafeRuleError
+from ensue.rules.builtins import BINDS
 from ensue.rules.lists import NAMESPACE, variables
-from ensue.rules.sparql_filters import Expression, Requirement, requirements
+from ensue.rules.sparql_filters import Call, Expression, Requirement, requirements
 from ensue.rules.sparql_lists import Collections, Triple, is_member_path, predicate
 from ensue.rules.sparql_reader import MAX_BRANCHES, Reader, triples
 from ensue.rules.sparql_skeleton import Piece, Skeleton
@@ -28,6 +29,7 @@ from ensue.rules.tree import (
     Guard,
     ListPremise,
     Member,
+    Mint,
     Node,
     Pair,
     Pattern,
@@ -206,6 +208,9 @@ class Where(Reader):
             raise RuleError(
                 f"BIND to {target}, which is bound already", place=place, hint="use a new variable"
             )
+        if called := expression.call():
+            condition = _bound_by(called, expression, target)
+            return self._some([b.given(condition, target) for b in branches if _binds_all(b, condition)])
         if term := expression.constant():
             return self.join(branches, [Branch(fixed={target: term}, bound=frozenset([target]))])
         expression.check()
@@ -232,6 +237,23 @@ class Where(Reader):
                     place=self.piece.place_of(index),
                     hint="FILTER sees its own { } only, BIND what stands before it",
                 )
+
+
+def _bound_by(called: Call, expression: Expression, target: Var) -> Bind | Mint:
+    """The condition that gives a variable the value of a built-in."""
+    functions = {name: arity for name, (arity, _) in BINDS.items()}
+    name, args = called.checked({**functions, "assignAnon": 1}, expression.place, "BIND")
+    if name != "assignAnon":
+        return Bind(name, args, target)
+    key = tuple(arg for arg in args if isinstance(arg, Var))
+    if len(key) < len(args):
+        raise RuleError(f"{name} takes a variable", place=expression.place)
+    return Mint(target, name, key)
+
+
+def _binds_all(branch: Branch, condition: Bind | Mint) -> bool:
+    """Whether all that a condition asks about has a value in a branch."""
+    return branch.bound.issuperset(condition.variables() - {condition.target})
 
 
 def _asked(branch: Branch, asked: Requirement) -> Branch | None:

@@ -18,6 +18,7 @@ from ensue.query.merge import Merge, MergePartitions
 from ensue.query.output import Result
 from ensue.query.share import Cut
 from ensue.query.tree import Form
+from ensue.query.violations import Watch
 
 TRIPLE = ("subject", "predicate", "object")
 """The names of the columns of a constructed triple."""
@@ -97,7 +98,7 @@ class Row(NamedTuple):
 class Merging:
     """How results are made of what the shards of a job give: of some queries that are parts."""
 
-    queries: tuple[tuple[QueryText, Cut], ...] = ()
+    queries: tuple[tuple[QueryText | Watch, Cut], ...] = ()
     """Those queries, and where each is cut."""
 
     def gathered(self, rows: Iterable[Row], shards: int) -> list[Result]:
@@ -131,7 +132,7 @@ class Merging:
 
 
 @lru_cache(maxsize=1000)
-def _merge(query: QueryText, cut: Cut) -> Merge | MergePartitions:
+def _merge(query: QueryText | Watch, cut: Cut) -> Merge | MergePartitions:
     """Made once a process: it remembers nothing that would make a difference."""
     if cut is Cut.PARTITIONS:
         return MergePartitions(query.parse())

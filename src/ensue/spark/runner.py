@@ -162,7 +162,7 @@ class Run:
         return MicroBatch(number, results, dead, counters, self._merged(results))
 
     def _merged(self, results: Iterable[Result]) -> int:
-        merged = {query.name for query, _ in self.plan.merging().queries}
+        merged = {query.name for query, _ in self.plan.merging().queries} - self.plan.job.watches.keys()
         return sum(len(result.answers.rows) for result in results if result.query in merged)
 
     def _watch(self, query: StreamingQuery) -> None:

@@ -45,6 +45,8 @@ _NATIVE_GUARDS = {
     "isIRI": _kinds(Kind.IRI),
     "isBlank": _kinds(Kind.BLANK),
     "isDLiteral": _kinds(Kind.TYPED),
+    "datatype": _kinds(Kind.PLAIN, Kind.TYPED),
+    "simplerSpelling": _kinds(Kind.TYPED),
     "equal": EQUAL,
     "notEqual": NOT_EQUAL,
 }
@@ -311,7 +313,7 @@ def _take_guards(draft: _Draft, pending: list[tuple[int, int, int]], bound: set[
 
 
 def _native(compiled: CompiledCondition, rule: CompiledRule) -> list[tuple[int, int, int]]:
-    """The condition as a guard that compiled code asks; for `isDLiteral` the part that it can."""
+    """The condition as a guard that compiled code asks; for a function such as `isDLiteral` the part that it can."""
     condition = compiled.condition
     if not isinstance(condition, Guard | Bind) or condition.name not in _NATIVE_GUARDS:
         return []

@@ -23,10 +23,12 @@ _KINDS: dict[str, frozenset[int]] = {
     "isLiteral": frozenset((Kind.PLAIN, Kind.TYPED)),
     "isPLiteral": frozenset((Kind.PLAIN,)),
     "isDLiteral": frozenset((Kind.TYPED,)),
+    "datatype": frozenset((Kind.PLAIN, Kind.TYPED)),
+    "simplerSpelling": frozenset((Kind.TYPED,)),
     "isIRI": frozenset((Kind.IRI,)),
     "isBlank": frozenset((Kind.BLANK,)),
 }
-"""Tests that the kind of the term decides (of `isDLiteral`, whether it has a value at all)."""
+"""Tests that the kind of the term decides (of functions such as `isDLiteral`, whether they can have a value)."""
 
 _ALWAYS = "notExistSomeValuesFromRestriction"
 

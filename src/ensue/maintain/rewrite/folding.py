@@ -26,6 +26,7 @@ from ensue.query.compiled.patterns import joined
 from ensue.query.compiled.relation import Relation
 from ensue.query.dataset import Columns, Integers, Pattern, Solutions
 from ensue.rules.tree import RuleSet
+from ensue.rules.violations import has_conditions, without_conditions
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class World:
         blank = Kernel(program, dictionary, columns_of(ground))
         facts = blank.closure(BACKGROUND, NEVER)
         closed = Closed(dictionary, facts.s, facts.p, facts.o)
-        parts = split(rules.rules, closed)
+        parts = split(without_conditions(rules).rules, closed)
         folded = Folded(parts.folded, closed, dictionary)
         if not parts.materialised:
             return cls(folded, Stated(dictionary), blank)
@@ -65,8 +66,7 @@ class World:
 
     def is_background(self, rows: Rows) -> Integers:
         """A mask: which facts of contexts the background holds."""
-        still = self.folded.background
-        ground = Rows(np.zeros(len(still), np.int32), still.s, still.p, still.o, still.stamp)
+        ground = rows_of(self.blank.closure(BACKGROUND, NEVER))
         return among(Rows(np.zeros_like(rows.context), rows.s, rows.p, rows.o, rows.stamp), ground)
 
 
@@ -126,13 +126,12 @@ class Folding:
     def closure(self, context: int | None, threshold: int | None = None) -> Facts:
         """What holds in a context (without what the background holds), fresher than `threshold`.
 
-        Found from scratch: whoever reads patterns does not need it.
+        Found from scratch, violations too: whoever reads patterns needs neither.
         """
         world = self._world
         if context == BACKGROUND:
-            still = world.folded.background
-            return Facts(np.zeros(len(still), np.int32), still.s, still.p, still.o, still.stamp)
-        if isinstance(world.kept, Materialised) and world.folded.is_empty:
+            return world.blank.closure(BACKGROUND, NEVER)
+        if isinstance(world.kept, Materialised) and world.folded.is_empty and not has_conditions(self._rules):
             return world.kept.closure(context, self._above(threshold))
         every = world.kept.rows()
         wanted = every.stamp > self._above(threshold)

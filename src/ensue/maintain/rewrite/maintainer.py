@@ -21,6 +21,7 @@ from ensue.query.compiled.patterns import joined
 from ensue.query.compiled.relation import Relation, concatenated
 from ensue.query.dataset import Columns, Pattern
 from ensue.rules.tree import RuleSet
+from ensue.rules.violations import without_conditions
 
 MOST_MEMBERS = 100_000
 """A union of more queries than this is refused."""
@@ -50,7 +51,7 @@ class Rewrite(Folding):
     name = "rewrite"
 
     def __init__(self, rules: RuleSet, dictionary: Dictionary) -> None:
-        for rule in rules.rules:
+        for rule in without_conditions(rules).rules:
             try:
                 check_linear(rule)
             except NotRewritable as reason:
