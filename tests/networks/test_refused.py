@@ -13,7 +13,7 @@ CASES = {
     "DELETE { :a :p ?x }\nWHERE { :a :p ?x . GRAPH <urn:c> :a :p :b }": (
         2,
         20,
-        "this is not SPARQL, from 'GRAPH' on",
+        "this is not SPARQL, from 'GRAPH' on (hint: what is missing",
     ),
     "INSERT { ?x :p :b } WHERE { ?x a :C }\nDELETE { ?x :p :b } WHERE { ?x a :C }": (
         2,

@@ -155,7 +155,7 @@ def _grammar(piece: Piece) -> ParserElement:
 def _rule(piece: Piece, name: str) -> NetworkRule:
     bones = skeleton(piece)
     where = Where(piece, bones)
-    tree = tree_of(piece, bones, _grammar(piece))
+    tree = tree_of(piece, bones, _grammar(piece), "what is missing or too much stands here or just before")
     match tree.name:
         case "SelectQuery":
             branches = where.branches(tree.where, tree.valuesClause)

@@ -154,8 +154,8 @@ def _label(piece: Piece, source: str) -> str:
     return f"_:rule{blake2b(f'{piece.source.file} {source}'.encode(), digest_size=16).hexdigest()}"
 
 
-def tree_of(piece: Piece, bones: Skeleton, grammar: ParserElement) -> CompValue:
-    """The tree that rdflib makes of a piece by one of its grammars."""
+def tree_of(piece: Piece, bones: Skeleton, grammar: ParserElement, hint: str | None = None) -> CompValue:
+    """The tree that rdflib makes of a piece by one of its grammars; `hint` is for what is not SPARQL."""
     try:
         tree: CompValue = grammar.parse_string(bones.text, parse_all=True)[0]
     except RecursionError as problem:
@@ -163,7 +163,7 @@ def tree_of(piece: Piece, bones: Skeleton, grammar: ParserElement) -> CompValue:
     except Exception as problem:
         # Mostly a ParseException, but rdflib's own code runs while it parses, and can fail in its way.
         at = _deepest(piece, bones, problem.loc) if isinstance(problem, ParseBaseException) else 0
-        raise _syntax_error(piece, bisect_left(bones.starts, at)) from problem
+        raise _syntax_error(piece, bisect_left(bones.starts, at), hint) from problem
     return tree
 
 
@@ -180,10 +180,11 @@ def _deepest(piece: Piece, bones: Skeleton, at: int) -> int:
     return at
 
 
-def _syntax_error(piece: Piece, index: int) -> EnsueError:
+def _syntax_error(piece: Piece, index: int, hint: str | None) -> EnsueError:
     if index >= len(piece.items):
         last = piece.items[-1].token
-        return piece.source.error("this rule ends too early", last.start + len(last.text))
+        return piece.source.error("this rule ends too early", last.start + len(last.text), hint)
     token = piece.items[index].token
-    hint = "rules are separated by ';'" if token.is_word("INSERT", "CONSTRUCT", "DELETE", "SELECT") else None
+    if token.is_word("INSERT", "CONSTRUCT", "DELETE", "SELECT"):
+        hint = "rules are separated by ';'"
     return piece.source.error(f"this is not SPARQL, from '{token.text[:40]}' on", token, hint)
