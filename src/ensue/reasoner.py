@@ -50,12 +50,9 @@ from ensue.rules.tree import RuleSet
 from ensue.rules.violations import is_violation, without_conditions
 from ensue.streamfile import Timed
 from ensue.violations import Reported
-from ensue.windows.frontier import Clock, Disorder
+from ensue.windows.frontier import MAX_PENDING, Clock, Disorder
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds, CountWindow, Grid, Landmark, TimeWindow
-
-MAX_PENDING = 1_000_000
-"""How many statements may wait for their time before `push` refuses more."""
 
 
 class Registration(NamedTuple):

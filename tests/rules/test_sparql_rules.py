@@ -6,7 +6,7 @@ import pytest
 
 from ensue.errors import NotMonotoneError, Place, RuleError, RuleSyntaxError, UnsafeRuleError
 from ensue.rules.sparql import parse
-from ensue.rules.sparql_skeleton import REFUSED
+from ensue.rules.sparql_skeleton import RULES
 from ensue.rules.tree import Bind, Guard, Mint, Pattern, Premise, Rule, Var
 from ensue.terms import RDF, RDFS, XSD
 
@@ -339,7 +339,7 @@ def test_what_no_rule_can_say_is_refused_with_its_place_and_a_reason(text, error
     assert says in str(raised.value)
 
 
-@pytest.mark.parametrize("word", REFUSED)
+@pytest.mark.parametrize("word", RULES.refused)
 def test_a_refused_word_is_free_inside_names_strings_and_comments(word):
     text = f"# {word}\nINSERT {{ ?{word} <urn:{word}> '{word}' }} WHERE {{ ?{word} e:{word} ?b }}"
     assert len(parse(PREFIX + text).rules) == 1
@@ -394,3 +394,10 @@ def test_a_bomb_does_not_go_off(where, says):
     with pytest.raises(RuleError, match=says) as raised:
         parse(f"{PREFIX} INSERT {{ ?a a e:T }} WHERE {{ ?a e:p ?b . {where} }}", "f.ru")
     assert raised.value.place.line == 1
+
+
+def test_a_prefix_keeps_its_hash_where_there_is_a_base():
+    names = "BASE <http://e.org/x> PREFIX p: <http://e.org/v#> PREFIX q: <#>"
+    (rule,) = parse(f"{names} INSERT {{ ?x p:a ?y }} WHERE {{ ?x q:b ?y }}").rules
+    assert rule.conclusions[0].p == "<http://e.org/v#a>"
+    assert rule.premises[0].pattern.p == "<http://e.org/x#b>"

@@ -6,7 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from ensue.cli.job import add_job_options, pairs, reasoner_of, streams_of
+from ensue.cli.job import add_job_options, are_networks, pairs, reasoner_of, streams_of
+from ensue.networks.parse import load_network
 from ensue.progress import Progress
 from ensue.streamfile import BadLine, read_stream
 
@@ -28,11 +29,17 @@ def add_check(subparsers: SubParsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Do it."""
     progress = Progress(sys.stderr, quiet=args.quiet)
-    reasoner = reasoner_of(args)
-    for query in reasoner.queries:
-        progress.say(f"query {query.name}: {query.form}, {len(query.streams)} windows")
+    streams = pairs(args.stream, "--stream")
+    if are_networks(args.queries):
+        network = load_network(*args.queries)
+        progress.say(f"network {network.name}: {len(network.rules)} rules")
+    else:
+        reasoner = reasoner_of(args)
+        for query in reasoner.queries:
+            progress.say(f"query {query.name}: {query.form}, {len(query.streams)} windows")
+        streams = streams_of(args, reasoner) if streams else {}
     bad: list[BadLine] = []
-    for stream, path in streams_of(args, reasoner).items() if pairs(args.stream, "--stream") else ():
+    for stream, path in streams.items():
         count = sum(map(len, read_stream(path, on_bad=bad.append)))
         progress.say(f"stream <{stream}>: {count:,} statements")
     for line in bad:

@@ -6,7 +6,9 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from ensue.cli.job import add_job_options, job_of
+from ensue.cli.job import add_job_options, are_networks, job_of
+from ensue.networks.explain import describe, lines
+from ensue.networks.parse import load_network
 from ensue.plan.spread import spread
 
 if TYPE_CHECKING:
@@ -31,6 +33,10 @@ def add_explain(subparsers: SubParsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do it."""
+    if are_networks(args.queries):
+        network = describe(load_network(*args.queries))
+        print(json.dumps(network, indent=2, ensure_ascii=False) if args.json else "\n".join(lines(network)))
+        return 0
     job = job_of(args)
     how = spread(job, shards=args.shards, keep_all=args.keep_all, expand=args.expand, explain=True)
     plan = job.reasoner().plan() | {"spark": how.describe()}

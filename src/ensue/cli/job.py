@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ensue.errors import UsageError
 from ensue.graphs import Graphs
@@ -56,6 +56,15 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--every-violation", action="store_true", help="at each close, not only what is new or gone")
     add("-q", "--quiet", action="store_true", help="no progress and counts")
+
+
+def are_networks(names: Sequence[str]) -> bool:
+    """Whether these are files of rule networks, told by their ending; queries do not mix with them."""
+    queries = [name for name in names if not name.endswith(".ru")]
+    if queries and len(queries) < len(names):
+        hint = "put SELECT into the network's file, or run the two one after the other"
+        raise UsageError(f"{queries[0]} is no rule network", hint=hint)
+    return not queries
 
 
 def job_of(args: argparse.Namespace, *, explain: bool = False) -> Job:

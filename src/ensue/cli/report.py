@@ -12,9 +12,7 @@ from ensue.progress import Progress
 
 def report(args: argparse.Namespace, counted: dict[str, Any], seconds: float, progress: Progress) -> None:
     """Write the counters down where that was asked for, and say the most important ones."""
-    if args.metrics is not None:
-        with Output(args.metrics) as output:
-            output.write_lines([json.dumps(counted | {"wall_seconds": round(seconds, 3)}) + "\n"])
+    write_metrics(args, counted, seconds)
     late = f", {counted['late']:,} late" if counted["late"] else ""
     dead = f", {counted['dead_letters']:,} dead letters" if counted["dead_letters"] else ""
     unkeyed = f", {counted['unkeyed']:,} in no partition" if counted["unkeyed"] else ""
@@ -22,3 +20,10 @@ def report(args: argparse.Namespace, counted: dict[str, Any], seconds: float, pr
         f"{counted['admitted']:,} statements in {seconds:.1f} s: {counted['windows']:,} evaluations, "
         f"{counted['answers']:,} answers{late}{unkeyed}{dead}"
     )
+
+
+def write_metrics(args: argparse.Namespace, counted: dict[str, Any], seconds: float) -> None:
+    """Write the counters down where that was asked for."""
+    if args.metrics is not None:
+        with Output(args.metrics) as output:
+            output.write_lines([json.dumps(counted | {"wall_seconds": round(seconds, 3)}) + "\n"])

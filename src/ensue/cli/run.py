@@ -7,7 +7,7 @@ import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ensue.cli.job import add_job_options
+from ensue.cli.job import add_job_options, are_networks
 from ensue.errors import UsageError
 from ensue.query.output import WRITERS
 
@@ -28,6 +28,10 @@ _ON_SPARK = (
     "conf",
 )
 """The options that only Spark has a use for."""
+
+
+_OF_NETWORKS = ("max_rounds", "max_firings", "dataset")
+"""The options that only rule networks have a use for."""
 
 
 def add_run(subparsers: SubParsers) -> None:
@@ -59,6 +63,13 @@ def add_run(subparsers: SubParsers) -> None:
     add("--keep-all", action="store_true", default=None, help="drop no statement that no query needs")
     add("--expand", action="store_true", default=None, help="apply linear rules before statements are spread")
     add("--batch-bytes", metavar="N", type=int, help="how much a micro-batch takes in at most")
+    networks = parser.add_argument_group(
+        "rule networks: files of SPARQL Update rules, *.ru, in place of queries"
+    )
+    add = networks.add_argument
+    add("--max-rounds", metavar="N", type=int, help="after how many rounds for one element to stop")
+    add("--max-firings", metavar="N", type=int, help="after how many firings for one element to stop")
+    add("--dataset", metavar="FILE", help="write what is held at the end there, as N-Quads")
     parser.set_defaults(run=run)
 
 
@@ -70,7 +81,14 @@ def run(args: argparse.Namespace) -> int:
         files["--violations"] = args.violations
     if args.every_violation and args.violations is None:
         raise UsageError("--every-violation without --violations", hint="add --violations FILE")
-    _check_apart(files)
+    _check_apart(files | {"--dataset": args.dataset})
+    if are_networks(args.queries):
+        from ensue.cli.run_network import run_network
+
+        return run_network(args)
+    for name in _OF_NETWORKS:
+        if getattr(args, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} is for rule networks", hint="leave it out")
     if args.engine == "local":
         for name in _ON_SPARK:
             if getattr(args, name) is not None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from typing import Protocol
 
 from ensue.cli.job import reasoner_of, streams_of
 from ensue.cli.letters import ShownLetters, StrictLetters
@@ -17,7 +18,6 @@ from ensue.cli.violations import ViolationLines
 from ensue.model import NEVER
 from ensue.progress import Progress
 from ensue.query.output import Result, writer
-from ensue.reasoner import Reasoner
 from ensue.streamfile import DeadLetters, Timed, read_stream
 
 
@@ -30,7 +30,7 @@ def run_local(args: argparse.Namespace) -> int:
     with ExitStack() as stack:
         kind, path = kind_and_path(args.output)
         out = writer(kind, stack.enter_context(Output(path, whole=False)))
-        letters = _letters(args, stack, progress)
+        letters = letters_of(args, stack, progress)
         wrong = ViolationLines(
             args.violations, lambda path: stack.enter_context(Output(path, whole=False)), progress
         )
@@ -45,7 +45,8 @@ def run_local(args: argparse.Namespace) -> int:
     return 0
 
 
-def _letters(args: argparse.Namespace, stack: ExitStack, progress: Progress) -> DeadLetters:
+def letters_of(args: argparse.Namespace, stack: ExitStack, progress: Progress) -> DeadLetters:
+    """Where malformed lines go."""
     if args.strict:
         return StrictLetters()
     if args.dead_letters is not None:
@@ -53,8 +54,23 @@ def _letters(args: argparse.Namespace, stack: ExitStack, progress: Progress) -> 
     return ShownLetters(progress)
 
 
+class Engine(Protocol):
+    """What streams are fed to: a reasoner, or a rule network."""
+
+    answers: int
+
+    def feed(self, stream: str, batch: Sequence[Timed]) -> None:
+        """Let statements wait for their time."""
+
+    def advance(self) -> Iterator[Result]:
+        """What comes of those whose time has come."""
+
+    def end(self, stream: str) -> Iterator[Result]:
+        """Nothing will follow on a stream."""
+
+
 def results_of(
-    reasoner: Reasoner, streams: dict[str, str], letters: DeadLetters, progress: Progress
+    engine: Engine, streams: dict[str, str], letters: DeadLetters, progress: Progress
 ) -> Iterator[Result]:
     """Feed the streams side by side, the one that is furthest behind first, and give what comes out."""
     sources = {iri: read_stream(path, on_bad=letters) for iri, path in streams.items()}
@@ -65,10 +81,10 @@ def results_of(
         batch: list[Timed] | None = next(sources[stream], None)
         if batch is None:
             del sources[stream]
-            yield from reasoner.end(stream)
+            yield from engine.end(stream)
             continue
         newest[stream] = max(newest[stream], max(statement[0] for statement in batch))
-        reasoner.feed(stream, batch)
-        yield from reasoner.advance()
+        engine.feed(stream, batch)
+        yield from engine.advance()
         read += len(batch)
-        progress.note(f"{read:,} statements, {reasoner.answers:,} answers, {letters.count:,} dead letters")
+        progress.note(f"{read:,} statements, {engine.answers:,} answers, {letters.count:,} dead letters")

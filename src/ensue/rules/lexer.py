@@ -168,9 +168,10 @@ class Names:
         iri = _unescape(self.source, token, token.text[1:-1], 1)
         if re.search(r'[<>"{}|^`\\\x00-\x20]', iri):
             raise self.source.error(f"{token.text} holds a character that no IRI can have", token, _RETYPE)
-        if self.base is not None:
+        if self.base is not None and not _ABSOLUTE.match(iri):
             try:
-                iri = urljoin(self.base, iri)
+                # urljoin drops a `#` that nothing follows.
+                iri = urljoin(self.base, iri) + ("#" if iri.endswith("#") else "")
             except ValueError as problem:
                 raise self.source.error(f"{token.text} is no IRI: {problem}", token, _RETYPE) from problem
         if not relative and not _ABSOLUTE.match(iri):

@@ -13,7 +13,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
-from pyparsing import ParseBaseException
+from pyparsing import ParseBaseException, ParserElement
 from rdflib.plugins.sparql.parser import ConstructQuery, GroupGraphPattern, InsertData, Modify
 from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import BNode
@@ -22,9 +22,10 @@ from ensue.errors import EnsueError, RuleError
 from ensue.rules import safety
 from ensue.rules.lexer import Source
 from ensue.rules.lists import substituted
+from ensue.rules.sparql_reader import triples
 from ensue.rules.sparql_select import UNNAMED
 from ensue.rules.sparql_skeleton import Piece, Skeleton, pieces, skeleton
-from ensue.rules.sparql_where import Branch, Where, triples
+from ensue.rules.sparql_where import Branch, Where
 from ensue.rules.tree import Bind, Condition, Guard, Mint, Node, Pattern, Rule, RuleSet, Var
 from ensue.terms import VIOLATION
 
@@ -55,7 +56,9 @@ def parse(
 
 def _rules(piece: Piece, name: str, background: tuple[str, ...]) -> list[Rule]:
     bones = skeleton(piece)
-    tree = _tree(piece, bones)
+    words = [item.token.text.upper() for item in piece.items[:2]]
+    grammar = ConstructQuery if words[0] == "CONSTRUCT" else InsertData if words[1:] == ["DATA"] else Modify
+    tree = tree_of(piece, bones, grammar)
     where = Where(piece, bones, background)
     template, branches = _template_and_branches(where, tree)
     made = {node: Var(f"_:new{n}") for n, node in enumerate(dict.fromkeys(_blanks(template)), start=1)}
@@ -154,10 +157,8 @@ def _label(piece: Piece, source: str) -> str:
     return f"_:rule{blake2b(f'{piece.source.file} {source}'.encode(), digest_size=16).hexdigest()}"
 
 
-def _tree(piece: Piece, bones: Skeleton) -> CompValue:
-    """The tree that rdflib makes of INSERT, INSERT DATA or CONSTRUCT."""
-    words = [item.token.text.upper() for item in piece.items[:2]]
-    grammar = ConstructQuery if words[0] == "CONSTRUCT" else InsertData if words[1:] == ["DATA"] else Modify
+def tree_of(piece: Piece, bones: Skeleton, grammar: ParserElement, hint: str | None = None) -> CompValue:
+    """The tree that rdflib makes of a piece by one of its grammars; `hint` is for what is not SPARQL."""
     try:
         tree: CompValue = grammar.parse_string(bones.text, parse_all=True)[0]
     except RecursionError as problem:
@@ -165,7 +166,7 @@ def _tree(piece: Piece, bones: Skeleton) -> CompValue:
     except Exception as problem:
         # Mostly a ParseException, but rdflib's own code runs while it parses, and can fail in its way.
         at = _deepest(piece, bones, problem.loc) if isinstance(problem, ParseBaseException) else 0
-        raise _syntax_error(piece, bisect_left(bones.starts, at)) from problem
+        raise _syntax_error(piece, bisect_left(bones.starts, at), hint) from problem
     return tree
 
 
@@ -182,10 +183,11 @@ def _deepest(piece: Piece, bones: Skeleton, at: int) -> int:
     return at
 
 
-def _syntax_error(piece: Piece, index: int) -> EnsueError:
+def _syntax_error(piece: Piece, index: int, hint: str | None) -> EnsueError:
     if index >= len(piece.items):
         last = piece.items[-1].token
-        return piece.source.error("this rule ends too early", last.start + len(last.text))
+        return piece.source.error("this rule ends too early", last.start + len(last.text), hint)
     token = piece.items[index].token
-    hint = "rules are separated by ';'" if token.is_word("INSERT", "CONSTRUCT") else None
+    if token.is_word("INSERT", "CONSTRUCT", "DELETE", "SELECT"):
+        hint = "rules are separated by ';'"
     return piece.source.error(f"this is not SPARQL, from '{token.text[:40]}' on", token, hint)

@@ -9,7 +9,7 @@ expressions are oxigraph's, and every part has a place.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ensue.errors import NotMonotoneError, Place, RuleError
@@ -58,8 +58,34 @@ _REASONS: list[tuple[type[RuleError], str, str, str]] = [
     ),
 ]
 
-REFUSED = {word: (error, reason, hint) for error, words, reason, hint in _REASONS for word in words.split()}
-"""Words that no rule can have, and why. Outside strings and names, words are SPARQL's own."""
+Reasons = Mapping[str, tuple[type[RuleError], str, str]]
+"""Words that are refused, each with the error, the reason and a hint. Outside strings and names, words are
+SPARQL's own."""
+
+
+def by_word(reasons: Iterable[tuple[type[RuleError], str, str, str]]) -> Reasons:
+    """What to say of each word, from what to say of several."""
+    return {word: (error, reason, hint) for error, words, reason, hint in reasons for word in words.split()}
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """Which part of SPARQL a kind of file takes: what begins a rule, and the words that none can have."""
+
+    begins: tuple[str, ...]
+    hint: str
+    refused: Reasons
+    each: bool = False
+    """Whether these only add facts: EXISTS is refused but for `each`, and a SELECT is a condition."""
+
+
+RULES = Dialect(
+    ("INSERT", "CONSTRUCT"),
+    "rules are INSERT { } WHERE { }, CONSTRUCT { } WHERE { } or INSERT DATA { }, with ';' between",
+    by_word(_REASONS),
+    each=True,
+)
+"""Rules that only add facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +140,21 @@ class Skeleton:
     expressions: tuple[range, ...]
 
 
-def pieces(source: Source) -> Iterator[Piece]:
+def pieces(source: Source, dialect: Dialect = RULES) -> Iterator[Piece]:
     """The rules of a file, one after the other; prefixes last until the end of the file."""
     names = Names(source)
     for run in _runs(source):
-        tokens = as_condition(source, [token for token in run if token.kind != "comment"])
-        _refuse(source, tokens, REFUSED.keys() - {"EXISTS"})
-        rest = _prologue(names, tokens)
+        tokens = [token for token in run if token.kind != "comment"]
+        if dialect.each:
+            tokens = as_condition(source, tokens)
+        _refuse(source, tokens, dialect.refused, but={"EXISTS"} if dialect.each else ())
+        rest = _prologue(names, tokens, dialect)
         if rest:
             items = tuple(_items(names, rest))
             partner = _partners(items)
-            allowed = set(not_exists_of_each(items, partner))
-            _refuse(source, [each.token for at, each in enumerate(items) if at not in allowed], REFUSED)
+            allowed = set(not_exists_of_each(items, partner)) if dialect.each else ()
+            left = [each.token for at, each in enumerate(items) if at not in allowed]
+            _refuse(source, left, dialect.refused)
             yield Piece(source, items, partner, _name(run, rest[0]))
 
 
@@ -145,13 +174,14 @@ def _runs(source: Source) -> Iterator[list[Token]]:
     yield run
 
 
-def _refuse(source: Source, tokens: list[Token], words: Container[str]) -> None:
+def _refuse(source: Source, tokens: list[Token], refused: Reasons, but: Container[str] = ()) -> None:
     for token in tokens:
-        if token.kind == "word" and token.text.upper() in words:
-            error, reason, hint = REFUSED[token.text.upper()]
+        word = token.text.upper()
+        if token.kind == "word" and word in refused and word not in but:
+            error, reason, hint = refused[word]
             if error is NotMonotoneError and any(_is_of_lists(each) for each in tokens):
                 hint = _ABOUT_LISTS
-            what = f"{token.text.upper()} cannot be in a rule: {reason}"
+            what = f"{word} cannot be in a rule: {reason}"
             raise error(what, place=source.place(token.start), hint=hint)
 
 
@@ -166,7 +196,7 @@ def _is_of_lists(token: Token) -> bool:
     return token.text in ("rdf:first", "rdf:rest", f"<{RDF}first>", f"<{RDF}rest>")
 
 
-def _prologue(names: Names, tokens: list[Token]) -> list[Token]:
+def _prologue(names: Names, tokens: list[Token], dialect: Dialect) -> list[Token]:
     """Take in PREFIX and BASE; the tokens that follow them."""
     at = 0
     while at < len(tokens) and tokens[at].is_word("PREFIX", "BASE"):
@@ -182,9 +212,8 @@ def _prologue(names: Names, tokens: list[Token]) -> list[Token]:
         else:
             names.base = iri
         at += size
-    if at < len(tokens) and not tokens[at].is_word("INSERT", "CONSTRUCT"):
-        hint = "rules are INSERT { } WHERE { }, CONSTRUCT { } WHERE { } or INSERT DATA { }, with ';' between"
-        raise names.source.error(f"'{tokens[at].text[:40]}' begins no rule", tokens[at], hint)
+    if at < len(tokens) and not tokens[at].is_word(*dialect.begins):
+        raise names.source.error(f"'{tokens[at].text[:40]}' begins no rule", tokens[at], dialect.hint)
     return tokens[at:]
 
 
@@ -272,6 +301,8 @@ def _expression(piece: Piece, at: int, word: Token) -> tuple[range, int] | None:
     if word.is_word("BIND"):  # ( expression AS ?v )
         end = piece.partner.get(at, 0) - 2
         return (range(at + 1, end), end) if end > at and piece.items[end].token.is_word("AS") else None
+    if piece.items[at].token.is_word("EXISTS"):  # { } is for rdflib to read
+        return None
     if at in piece.partner:  # ( expression )
         return range(at + 1, piece.partner[at]), piece.partner[at] + 1
     if at + 1 in piece.partner:  # function ( arguments )

@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
-from itertools import count, pairwise
+from itertools import pairwise
 from typing import Any
 
 from rdflib.plugins.sparql.parserutils import CompValue
-from rdflib.term import BNode, URIRef, Variable
+from rdflib.term import URIRef, Variable
 
-from ensue.errors import Place, RuleError, UnsafeRuleError
+from ensue.errors import RuleError, UnsafeRuleError
 from ensue.rules.builtins import BINDS
 from ensue.rules.lists import NAMESPACE, variables
 from ensue.rules.sparql_filters import Call, Expression, Requirement, requirements
 from ensue.rules.sparql_lists import Collections, Triple, is_member_path, predicate
+from ensue.rules.sparql_reader import MAX_BRANCHES, Reader, triples
 from ensue.rules.sparql_skeleton import Piece, Skeleton
 from ensue.rules.tree import (
     Bind,
@@ -36,17 +37,11 @@ from ensue.rules.tree import (
     Var,
 )
 
-MAX_BRANCHES = 1000
-"""How many rules one may become."""
-
 LIVE = "urn:ensue:live"
 """The graph of premises that streams may match although they look like schema."""
 
 Mark = Callable[[Pattern], Premise]
 """What makes a premise of a pattern, with the mark of the graph that it stands in."""
-
-Step = tuple[Node, bool]
-"""One step of a property path: a predicate, and whether it is walked backwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +71,12 @@ class Branch:
         return replace(self, conditions=(*self.conditions, condition), bound=self.bound | set(binds))
 
 
-class Where:
+class Where(Reader):
     """Walks rdflib's tree of the skeleton of one piece."""
 
     def __init__(self, piece: Piece, skeleton: Skeleton, background: tuple[str, ...]) -> None:
-        self.piece = piece
+        super().__init__(piece, skeleton)
         self.background = background
-        self.expressions = [Expression(piece, span) for span in skeleton.expressions]
-        self._blanks: dict[BNode, Var] = {}
-        self._numbers = count(1)
 
     def group(self, tree: CompValue, mark: Mark = Premise) -> list[Branch]:
         """A group. A FILTER sees all of its own group and nothing outside, a BIND what is before it."""
@@ -94,9 +86,9 @@ class Where:
             if part.name == "Filter" and part.expr.name == "Builtin_NOTEXISTS":
                 found = self.join(found, self._each(part.expr.graph))
             elif part.name == "Filter":
-                filters.append(self._expression(part))
+                filters.append(self.expression(part))
             elif part.name == "Bind":
-                found = self._bind(found, self._expression(part), Var(str(part.var)))
+                found = self._bind(found, self.expression(part), Var(str(part.var)))
             else:
                 found = self.join(found, self._part(part, mark))
         for expression in filters:
@@ -117,34 +109,6 @@ class Where:
         """VALUES: a branch for each row."""
         variables = [Var(str(variable)) for variable in tree.var or ()]
         return self._some([self._row(variables, row) for row in tree.value or ()])
-
-    def node(self, part: Any) -> Node:
-        """A term or a variable of the tree; a blank node is a variable without a name."""
-        if isinstance(part, Variable):
-            return Var(str(part))
-        if isinstance(part, BNode):
-            if part not in self._blanks:
-                self._blanks[part] = self._fresh()
-            return self._blanks[part]
-        index = self._index(part)
-        return f"<{part}>" if index is None else str(self.piece.items[index].term)
-
-    def place(self, part: Any) -> Place:
-        """Where a part of the tree stands, by the first term in it."""
-        for term in _terms(part):
-            index = self._index(term)
-            if index is not None:
-                return self.piece.place_of(index)
-        return self.piece.place
-
-    def _index(self, term: Any) -> int | None:
-        """The number of the item that a term of the tree stands for; None for what rdflib put in."""
-        if isinstance(term, URIRef):
-            return int(term[2:]) if term.startswith("t:") else None
-        return int(term.string)
-
-    def _fresh(self) -> Var:
-        return Var(f"_:{next(self._numbers)}")
 
     def _some(self, branches: list[Branch]) -> list[Branch]:
         if not branches:
@@ -169,16 +133,11 @@ class Where:
         if name == f"<{LIVE}>":
             return self.group(part.graph, partial(Premise, live=True))
         if name not in {f"<{graph}>" for graph in self.background}:
-            place = self._variable_place(name) if isinstance(name, Var) else self.place(part.term)
+            place = self.variable_place(name) if isinstance(name, Var) else self.place(part.term)
             declared = " or ".join(f"<{graph}>" for graph in self.background)
             hint = f"the background is {declared}; others are declared with background_graphs"
             raise RuleError(f"GRAPH {name} is not the background", place=place, hint=hint)
         return self.group(part.graph, partial(Premise, cut=True))
-
-    def _variable_place(self, variable: Var) -> Place:
-        tokens = (item.token for item in self.piece.items)
-        starts = (token.start for token in tokens if token.kind == "var" and token.text[1:] == variable.name)
-        return self.piece.source.place(next(starts))
 
     def _row(self, variables: list[Var], row: Any) -> Branch:
         cells = [row] if isinstance(row, (CompValue, str)) else list(row)
@@ -232,8 +191,8 @@ class Where:
         if is_member_path(p, self.node):
             return [_with_list(Member(first, last))]
         found = []
-        for steps in [[(self.node(p), False)]] if isinstance(p, Variable) else self._paths(p):
-            nodes = [first, *(self._fresh() for _ in steps[1:]), last]
+        for steps in [[(self.node(p), False)]] if isinstance(p, Variable) else self.paths(p):
+            nodes = [first, *(self.fresh() for _ in steps[1:]), last]
             patterns = [
                 Pattern(right, predicate, left) if backwards else Pattern(left, predicate, right)
                 for (left, right), (predicate, backwards) in zip(pairwise(nodes), steps, strict=True)
@@ -241,39 +200,6 @@ class Where:
             bound = frozenset(variable for pattern in patterns for variable in pattern.variables())
             found.append(Branch(tuple(map(mark, patterns)), bound=bound))
         return found
-
-    def _paths(self, path: Any) -> list[list[Step]]:
-        """The ways that a property path can be walked, each a sequence of steps."""
-        if isinstance(path, URIRef):
-            return [[(self.node(path), False)]]
-        match path.name:
-            case "PathAlternative":
-                return [way for part in path.part for way in self._paths(part)]
-            case "PathSequence":
-                ways: list[list[Step]] = [[]]
-                for part in path.part:
-                    ways = [way + more for way in ways for more in self._paths(part)]
-                    if len(ways) > MAX_BRANCHES:
-                        raise RuleError("this path has too many ways", place=self.place(path))
-                return ways
-            case "PathEltOrInverse":
-                return [[(p, not back) for p, back in reversed(way)] for way in self._paths(path.part)]
-            case "PathElt" if not path.mod:
-                return self._paths(path.part)
-        if path.name == "PathNegatedPropertySet":
-            what, hint = "a negated path cannot be in a rule", "use a variable and FILTER(?p != ...)"
-        else:
-            what, hint = (
-                f"a path with '{path.mod}' cannot be in a rule",
-                "write the steps as rules: they recurse",
-            )
-        raise RuleError(what, place=self.place(path), hint=hint)
-
-    def _expression(self, part: CompValue) -> Expression:
-        inner: Any = part.expr
-        while inner.name != "literal":
-            inner = inner.expr
-        return self.expressions[int(inner.string)]
 
     def _bind(self, branches: list[Branch], expression: Expression, target: Var) -> list[Branch]:
         self._check_bound(branches, expression)
@@ -345,22 +271,3 @@ _CALLED: Mapping[str, type[Pair] | type[Chain]] = {"pair": Pair, "chain": Chain}
 def _with_list(premise: ListPremise) -> Branch:
     inside = {premise.item} if isinstance(premise, Each) else set()
     return Branch(lists=(premise,), bound=frozenset(variables(premise) - inside))
-
-
-def triples(blocks: Iterable[Iterable[Any]] | None) -> Iterator[Triple]:
-    """The triples of rdflib's flat lists of terms."""
-    for block in blocks or ():
-        terms = list(block)
-        yield from zip(terms[::3], terms[1::3], terms[2::3], strict=True)
-
-
-def _terms(part: Any) -> Iterator[Any]:
-    """The IRIs and literals in a part of rdflib's tree, in order."""
-    if isinstance(part, URIRef) or (isinstance(part, CompValue) and part.name == "literal"):
-        yield part
-    elif isinstance(part, CompValue):
-        for inner in part.values():
-            yield from _terms(inner)
-    elif not isinstance(part, str) and isinstance(part, Iterable):
-        for inner in part:
-            yield from _terms(inner)

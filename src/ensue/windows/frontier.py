@@ -21,6 +21,9 @@ from ensue.windows.spec import Grid
 Clock = Callable[[], int]
 """Says what time it is, in ms. Tests pass their own; the engine passes the wall's or none."""
 
+MAX_PENDING = 1_000_000
+"""How many statements may wait for their time before more are refused."""
+
 LatePolicy = Literal["admit", "drop", "error"]
 Missed = Literal["none", "some", "all"]
 Times = NDArray[np.int64]

@@ -12,9 +12,10 @@ from ensue.bench.lubm.queries import DEPARTMENT_MS, NUMBERS, STREAM, continuous_
 from ensue.bench.lubm.rdf import Department
 from ensue.bench.lubm.rdfxml import rdf_xml
 from ensue.bench.lubm.university import departments
+from ensue.bench.networks.lubm import network_text
 from ensue.streamfile import Timed, write_stream
 
-STREAM_FILE, ONTOLOGY_FILE = "departments.tsv", "univ-bench.ttl"
+STREAM_FILE, ONTOLOGY_FILE, NETWORK_FILE = "departments.tsv", "univ-bench.ttl", "network.ru"
 
 
 def generate(args: argparse.Namespace) -> int:
@@ -54,9 +55,14 @@ def _generate_stream(folder: str, drawn: Iterable[Department]) -> int:
     written = write_stream(stream, timed(drawn))
     for number in NUMBERS:
         _write(folder, f"q{number}.rq", continuous_query(number))
+    _write(folder, NETWORK_FILE, network_text())
     print(f"{written:,} statements on the stream; now try")
     print(
         f"ensue run {folder}/q*.rq --rules owl2rl --fixed-schema --background {folder}/{ONTOLOGY_FILE} "
+        f"--stream {STREAM}={stream}"
+    )
+    print(
+        f"ensue run {folder}/{NETWORK_FILE} --engine local --background {folder}/{ONTOLOGY_FILE} "
         f"--stream {STREAM}={stream}"
     )
     return 0

@@ -1,0 +1,1 @@
+"""Rule networks that experiments run: files that a reader can change."""

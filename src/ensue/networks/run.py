@@ -1,0 +1,115 @@
+"""A network over streams: statements wait until their time has come, and arrive in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from ensue.errors import BufferFullError, UsageError, did_you_mean
+from ensue.model import FOREVER
+from ensue.networks.network import Arriving, Network, in_text
+from ensue.query.output import Result
+from ensue.streamfile import Timed
+from ensue.windows.frontier import MAX_PENDING, Clock, Disorder, Frontier, Gate
+
+
+class NetworkRun:
+    """Feeds a network from streams, as `Reasoner` is fed.
+
+    Statements of one stream may come out of order as far as its disorder allows; what has one time arrives
+    in the order of the streams, then of arrival. A late statement arrives when it comes, or never, as the
+    disorder says.
+
+    >>> run = NetworkRun(Network("SELECT ?x ?y WHERE { ?x <urn:p> ?y }"), ["urn:s"], disorder=Disorder(10))
+    >>> run.push("urn:s", [(12, "<urn:b>", "<urn:p>", "<urn:c>"), (5, "<urn:a>", "<urn:p>", "<urn:b>")])
+    >>> [(result.close, result.answers.rows) for result in run.end()]
+    [(5, [('<urn:a>', '<urn:b>')]), (12, [('<urn:b>', '<urn:c>')])]
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        streams: Iterable[str],
+        *,
+        disorder: Disorder | Mapping[str, Disorder] | None = None,
+        clock: Clock | None = None,
+        max_pending: int = MAX_PENDING,
+    ) -> None:
+        self.network = network
+        self._frontier = Frontier(clock)
+        self._gate = Gate(self._frontier)
+        self._streams = {stream: at for at, stream in enumerate(streams)}
+        for stream in self._streams:
+            allowed = disorder.get(stream) if isinstance(disorder, Mapping) else disorder
+            self._frontier.add(stream, allowed)
+        self._max_pending = max_pending
+        self._waiting: list[tuple[int, int, Timed]] = []
+        self.answers = 0
+
+    def push(self, stream: str, statements: Iterable[Arriving]) -> None:
+        """Let statements wait for their time; `advance` lets them arrive."""
+        self.feed(stream, [(time, *statement) for time, statement in map(in_text, statements)])
+
+    def feed(self, stream: str, batch: Iterable[Timed]) -> None:
+        """Like `push`, for terms that are canonical text already, as `read_stream` gives them."""
+        self._check(stream)
+        number = self._streams[stream]
+        for statement in batch:
+            if self._gate.admits(stream, statement[0], ()):
+                self._waiting.append((statement[0], number, statement))
+        if len(self._waiting) > self._max_pending:
+            what = f"more than {self._max_pending:,} statements wait for their time"
+            raise BufferFullError(what, hint="advance more often, or allow less disorder")
+
+    def heartbeat(self, stream: str, time: int) -> None:
+        """Nothing at or below `time` will follow on a stream."""
+        self._check(stream)
+        self._frontier.heartbeat(stream, time)
+
+    def advance(self, to: int | None = None) -> Iterator[Result]:
+        """What is selected as all arrives whose time has come: by what came, or because it is `to` now."""
+        if to is not None:
+            self._frontier.advance(to)
+        return self._release()
+
+    def end(self, stream: str | None = None) -> Iterator[Result]:
+        """Nothing will follow on a stream (None: on any)."""
+        for name in [stream] if stream is not None else list(self._streams):
+            self._check(name)
+            self._frontier.end(name)
+        return self._release()
+
+    def _release(self) -> Iterator[Result]:
+        frontier = self._frontier.time
+        self._waiting.sort(key=itemgetter(0, 1))
+        due = [each for each in self._waiting if each[0] <= frontier]
+        del self._waiting[: len(due)]
+        for time, same in groupby(due, key=itemgetter(0)):
+            for result in self.network.arrive(time, [statement[1:] for _, _, statement in same]):
+                yield self._counted(result)
+        if frontier == FOREVER:  # perhaps nothing has come at all
+            yield from map(self._counted, self.network.start(0))
+
+    def _counted(self, result: Result) -> Result:
+        self.answers += len(result.answers.rows)
+        return result
+
+    def _check(self, stream: str) -> None:
+        if stream not in self._streams:
+            hint = did_you_mean(stream, self._streams) or f"streams: {', '.join(self._streams) or 'none'}"
+            raise UsageError(f"there is no stream <{stream}>", hint=hint)
+
+    def metrics(self) -> dict[str, Any]:
+        """Counters, for machines."""
+        streams = {name: asdict(self._gate.counters(name)) for name in self._streams}
+        return {
+            "streams": streams,
+            "admitted": sum(each["admitted"] for each in streams.values()),
+            "late": sum(self._gate.counters(name).late for name in self._streams),
+            "waiting": len(self._waiting),
+            "answers": self.answers,
+            **self.network.counters(),
+        }
