@@ -122,6 +122,21 @@ class PlainGraph:
 
 
 @dataclass(frozen=True, slots=True)
+class Composed:
+    """The composed occurrences of a temporal expression inside a window."""
+
+    columns: Mapping[str, Integers]
+    starts: Integers
+    lasting: bool
+    """Whether each is there until it leaves by age."""
+
+    @property
+    def stamps(self) -> Integers | None:
+        """Stamps as relations have them: an occurrence leaves with the oldest statement that it rests on."""
+        return self.starts if self.lasting else None
+
+
+@dataclass(frozen=True, slots=True)
 class Dataset:
     """The graphs of an evaluation. IRIs are text without brackets."""
 
@@ -133,3 +148,5 @@ class Dataset:
     """Which of the named ones are windows."""
     partition: str = ""
     """Tells the partition that this is from others of the same query; nothing if there are none."""
+    occurrences: Mapping[int, Composed] = field(default_factory=dict)
+    """What temporal expressions, by number, have composed."""
