@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensue.events.bound import Bound
 from ensue.events.tree import Allen
 from ensue.model import FOREVER
 
@@ -83,15 +84,14 @@ def ends_between(relation: Allen, start: Times, end: Times, span: int | None) ->
             return end, end
 
 
-def lifetime(relation: Allen, start: Times, end: Times, span: int | None) -> Times:
+def lifetime(relation: Allen, start: Times, end: Times, bound: Bound) -> Times:
     """The last instant at which a statement can come that completes an initiator; then it can go.
 
-    >>> lifetime(Allen.BEFORE, np.array([10]), np.array([15]), 20).tolist()
+    >>> from ensue.windows.spec import Landmark
+    >>> lifetime(Allen.BEFORE, np.array([10]), np.array([15]), Bound(Landmark(0, 5).grid, within=20)).tolist()
     [30]
     """
     if relation in _TOGETHER:
         return end
-    if span is None:
-        return np.full(len(start), FOREVER)
-    return start + span - (relation is Allen.DURING)
+    return bound.until(start - (relation is Allen.DURING))
 

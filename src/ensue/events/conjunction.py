@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ensue.events.batch import Batch
+from ensue.events.bound import Bound
 from ensue.events.memory import Memory, Tally
 from ensue.events.occurrences import Column, Occurrences, Times, agree, keyed, ranges
 from ensue.model import FOREVER
@@ -101,7 +102,7 @@ class _Stage:
     """One more atom joined to those before."""
 
     def __init__(
-        self, names: tuple[str, ...], still: Relation, matcher: _Matcher, span: int | None, tally: Tally
+        self, names: tuple[str, ...], still: Relation, matcher: _Matcher, bound: Bound, tally: Tally
     ) -> None:
         """`names` and `still` are what the atoms before give, and what the background gives of them."""
         key = tuple(name for name in matcher.atom.variables if name in names)
@@ -112,23 +113,24 @@ class _Stage:
         self._still_left = _Still.of(still, key, copies)
         self._still_right = _Still.of(matcher.still, key, [matcher.copies])
         self.still = join(still, matcher.still)
-        self._span = span
+        self._bound = bound
 
     def step(self, left: Occurrences, batch: Batch) -> Occurrences:
         right = self.matcher.rows(batch)
         found = [self._with_memory(self.left, right)]
-        self.right.add(right, self._lives(right))
-        self.left.add(left, self._lives(left))
+        self.right.add(right, self._bound.until(right.start))
+        self.left.add(left, self._bound.until(left.start))
         found.append(self._with_memory(self.right, left))
         found.append(self._joined(self._still_left.rows, right, self._still_left.places(right)))
         found.append(self._joined(self._still_right.rows, left, self._still_right.places(left)))
         return Occurrences.joined(found)
 
     def _with_memory(self, memory: Memory, rows: Occurrences) -> Occurrences:
-        if self._span is None:
+        span = self._bound.span
+        if span is None:
             least, most = np.full(len(rows), _NO_END), np.full(len(rows), _NO_START)
         else:
-            least, most = rows.end - self._span, rows.start + self._span
+            least, most = rows.end - span, rows.start + span
         return self._joined(memory.rows, rows, memory.places(memory.keys_of(rows), least, most))
 
     def _joined(self, one: Occurrences, other: Occurrences, places: tuple[Column, Column]) -> Occurrences:
@@ -136,25 +138,20 @@ class _Stage:
         key = self.left.key
         fits = agree([one.columns[name][of] for name in key], [other.columns[name][at] for name in key])
         start, end = np.minimum(one.start[of], other.start[at]), np.maximum(one.end[of], other.end[at])
-        if self._span is not None:
-            short = end - start <= self._span
-            fits = short if fits is None else fits & short
-        if fits is not None:
-            at, of, start, end = (column[fits] for column in (at, of, start, end))
+        short = self._bound.holds(start, end)
+        fits = short if fits is None else fits & short
+        at, of, start, end = (column[fits] for column in (at, of, start, end))
         columns = {
             name: one.columns[name][of] if name in one.columns else other.columns[name][at]
             for name in self.names
         }
         return Occurrences(columns, start, end, end)
 
-    def _lives(self, rows: Occurrences) -> Times:
-        return np.full(len(rows), FOREVER) if self._span is None else rows.start + self._span
-
 
 class Conjunction:
     """All atoms together. Rows have a column `#n` for each atom: the copy that it is matched by."""
 
-    def __init__(self, atoms: Sequence[Atom], background: Columns, span: int | None, tally: Tally) -> None:
+    def __init__(self, atoms: Sequence[Atom], background: Columns, bound: Bound, tally: Tally) -> None:
         matchers = [_Matcher(atom, number, background) for number, atom in enumerate(atoms)]
         first, *others = _in_good_order(matchers)
         self.atoms = tuple(atoms)
@@ -162,7 +159,7 @@ class Conjunction:
         self._stages: list[_Stage] = []
         names, still = first.names, first.still
         for matcher in others:
-            stage = _Stage(names, still, matcher, span, tally)
+            stage = _Stage(names, still, matcher, bound, tally)
             names, still = stage.names, stage.still
             self._stages.append(stage)
         self.names = names

@@ -14,6 +14,7 @@ import numpy as np
 from ensue.dictionary import Dictionary
 from ensue.events.asked import column_of
 from ensue.events.batch import Batch
+from ensue.events.bound import Bound
 from ensue.events.expand import Expander
 from ensue.events.leaf import Leaf
 from ensue.events.memory import Memory, Tally
@@ -62,12 +63,12 @@ class EventEngine:
         self._lookout = Lookout(derived.assumed, dictionary.pin) if derived.assumed else None
         values = Values(dictionary, query.base)
 
-        def make(group: Group, span: int | None) -> Leaf:
+        def make(group: Group, bound: Bound) -> Leaf:
             plan = plan_group(group, query, dictionary, derived.rules)
-            return Leaf(plan, derived.background, values, span, self._tally)
+            return Leaf(plan, derived.background, values, bound, self._tally)
 
         pairs = zip(query.events.expressions, self._asked, strict=True)
-        self._networks = [Network(tree, asked, make, spec.grid.length, self._tally) for tree, asked in pairs]
+        self._networks = [Network(tree, asked, make, spec.grid, self._tally) for tree, asked in pairs]
         self._pending: list[tuple[int, Arrivals]] = []
         self._copies = 0
         self._now = NEVER

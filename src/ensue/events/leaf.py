@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ensue.events.batch import Batch, Mask
+from ensue.events.batch import Batch
+from ensue.events.bound import Bound
 from ensue.events.conjunction import NO_COPY, Atom, Conjunction
 from ensue.events.memory import Memory, Tally
 from ensue.events.occurrences import Column, Occurrences
@@ -42,16 +43,16 @@ class Leaf:
     """Finds the occurrences of a group."""
 
     def __init__(
-        self, plan: GroupPlan, background: Columns, values: Values, span: int | None, tally: Tally
+        self, plan: GroupPlan, background: Columns, values: Values, bound: Bound, tally: Tally
     ) -> None:
         self.names = plan.variables
         self.is_instant = all(len(each.atoms) == 1 for each in plan.alternatives)
         self.counter = Counter()
         self._plan = plan
         self._values = values
-        self._span = span
+        self._bound = bound
         self._streams = np.array(sorted(plan.streams))
-        self._ways = [Conjunction(each.atoms, background, span, tally) for each in plan.alternatives]
+        self._ways = [Conjunction(each.atoms, background, bound, tally) for each in plan.alternatives]
 
     def memories(self) -> Iterator[Memory]:
         """The parts that are remembered."""
@@ -100,9 +101,7 @@ class Leaf:
         return every
 
     def _filtered(self, rows: Occurrences, copies: Sequence[Column]) -> tuple[Occurrences, list[Column]]:
-        kept: Mask = np.ones(len(rows), np.bool_)
-        if self._span is not None:
-            kept &= rows.end - rows.start <= self._span
+        kept = self._bound.holds(rows.start, rows.end)
         for condition in self._plan.conditions:
             if len(rows):
                 kept &= self._values.holds(condition, rows.columns, len(rows))

@@ -10,17 +10,19 @@ import numpy as np
 
 from ensue.events import allen
 from ensue.events.batch import Batch
+from ensue.events.bound import Bound
 from ensue.events.leaf import Leaf
 from ensue.events.memory import Memory, Tally
 from ensue.events.occurrences import UNKNOWN_TIME, Occurrences, Times
 from ensue.events.operator import Counter, Meaning, Operator
 from ensue.events.repetition import Repetition
 from ensue.events.tree import Asked, Expression, Group, Related, Repeat, is_unrestricted
+from ensue.windows.spec import Grid
 
 LEFT = "#left"
 """The column that says which occurrence on the left of an optional operator a pair is of."""
 
-MakeLeaf = Callable[[Group, "int | None"], Leaf]
+MakeLeaf = Callable[[Group, Bound], Leaf]
 """Makes the matcher of a group whose occurrences last so long at most."""
 
 
@@ -151,15 +153,14 @@ class Network:
     """One expression: what it remembers, and what it has found that windows can still hold."""
 
     def __init__(
-        self, expression: Expression, asked: tuple[Asked, ...], make: MakeLeaf, range_: int | None, tally: Tally
+        self, expression: Expression, asked: tuple[Asked, ...], make: MakeLeaf, grid: Grid, tally: Tally
     ) -> None:
-        """`range_` is the length of the window; None: it has none."""
+        """`grid` are the windows that what is composed has to lie in."""
         self._asked = {each.name for each in asked if each.name is not None}
         self._make, self._tally = make, tally
-        self._window = None if range_ is None else range_ - 1
         self._left: Occurrences | None = None
         self._left_names: tuple[str, ...] = ()
-        self.root = self._node(expression, self._window, is_root=True)
+        self.root = self._node(expression, Bound(grid), is_root=True)
         self.results = Occurrences.none(self.root.names)
         self.alone: Occurrences | None = None
         if isinstance(expression, Related) and expression.optional:
@@ -195,30 +196,27 @@ class Network:
         assert self.alone is not None
         self.alone = Occurrences.joined([self.alone, rows])
 
-    def _node(self, tree: Expression, span: int | None, *, is_root: bool = False) -> Node:
+    def _node(self, tree: Expression, bound: Bound, *, is_root: bool = False) -> Node:
         """The part for an expression that may last so long: its own WITHIN is yet to be looked at."""
-        own = tree.within if span is None else span if tree.within is None else min(span, tree.within)
+        own = bound.shorter(tree.within)
         named = _Named(_columns(tree.name) if tree.name in self._asked else ())
         match tree:
             case Group():
                 return _GroupNode(self._make(tree, own), named)
             case Repeat():
-                below = self._node(tree.operand, self._bound(tree.operand, own))
-                run = Repetition(below, tree.variables, tree.least, tree.most, own, self._tally)
+                below = self._node(tree.operand, _bound(tree.operand, own))
+                key = tuple(name for name in tree.variables if name in below.names)
+                run = Repetition(below, key, tree.least, tree.most, own, self._tally)
                 return _RepeatNode(below, run, named)
             case Related():
                 return self._pair(tree, own, named, is_root=is_root)
 
-    def _bound(self, tree: Expression, span: int | None) -> int | None:
-        """How long an operand may last if the whole may last `span`: less only where nothing is used up."""
-        return span if is_unrestricted(tree) else self._window
-
-    def _pair(self, tree: Related, span: int | None, named: _Named, *, is_root: bool) -> Node:
+    def _pair(self, tree: Related, bound: Bound, named: _Named, *, is_root: bool) -> Node:
         relation, turned = allen.initiated(tree.relation)
-        left, right = (self._node(each, self._bound(each, span)) for each in (tree.left, tree.right))
-        without = [self._node(each, self._bound(each, span)) for each in tree.without]
+        left, right = (self._node(each, _bound(each, bound)) for each in (tree.left, tree.right))
+        without = [self._node(each, _bound(each, bound)) for each in tree.without]
         initiator, terminator = (right, left) if turned else (left, right)
-        meaning = Meaning(relation, tree.strategy, span)
+        meaning = Meaning(relation, tree.strategy, bound)
         if not (tree.optional and is_root):
             operator = Operator(meaning, initiator, terminator, without, self._tally)
             return _PairNode(initiator, terminator, without, operator, named)
@@ -227,6 +225,11 @@ class Network:
             meaning, _WithLeft(self._left_names, left.is_instant), right, without, self._tally
         )
         return _PairNode(left, right, without, operator, named, self._remember_left)
+
+
+def _bound(tree: Expression, bound: Bound) -> Bound:
+    """How long an operand may last, of what may last so long: less only where nothing is used up."""
+    return bound if is_unrestricted(tree) else bound.whole
 
 
 def _columns(name: str | None) -> tuple[str, str]:

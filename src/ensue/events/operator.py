@@ -10,6 +10,7 @@ import numpy as np
 
 from ensue.events import allen
 from ensue.events.between import cut_off, lies_between
+from ensue.events.bound import Bound
 from ensue.events.consume import USES_UP, Pairs, detected
 from ensue.events.memory import Memory, Tally
 from ensue.events.occurrences import (
@@ -22,7 +23,6 @@ from ensue.events.occurrences import (
     ranges,
 )
 from ensue.events.tree import Allen, Strategy
-from ensue.model import FOREVER
 
 AT_ONCE = 1_000_000
 """So many pairs are looked at together; where initiators are used up, there are fewer afterwards."""
@@ -61,8 +61,8 @@ class Meaning:
 
     relation: Allen
     strategy: Strategy
-    span: int | None
-    """The longest that a pair may last."""
+    bound: Bound
+    """How long a pair may last."""
 
 
 @dataclass(slots=True)
@@ -113,24 +113,22 @@ class Operator:
 
     def step(self, left: Occurrences, right: Occurrences, absent: Sequence[Occurrences]) -> Occurrences:
         """What new occurrences of the operands make, with each other and with what is remembered."""
-        until = allen.lifetime(self.meaning.relation, left.start, left.end, self.meaning.span)
+        until = allen.lifetime(self.meaning.relation, left.start, left.end, self.meaning.bound)
         self.memory.add(left, until)
         for each, new in zip(self._without, absent, strict=True):
-            each.memory.add(new, self._absence(new))
+            # What comes before it has started a moment earlier at the latest.
+            each.memory.add(new, self.meaning.bound.until(new.start - 1))
         found = self._found(right)
         self._let_go(absent)
         return found
-
-    def _absence(self, rows: Occurrences) -> Times:
-        span = self.meaning.span
-        return np.full(len(rows), FOREVER) if span is None else rows.start + span - 1
 
     def _found(self, right: Occurrences) -> Occurrences:
         parts, ties = [Occurrences.none(self.names)], [np.empty(0, np.int64)]
         done = 0
         while done < len(right) and len(self.memory):
             rest = right.take(slice(done, None)) if done else right
-            least, most = allen.ends_between(self.meaning.relation, rest.start, rest.end, self.meaning.span)
+            span = self.meaning.bound.span
+            least, most = allen.ends_between(self.meaning.relation, rest.start, rest.end, span)
             begin, end = self.memory.places(self.memory.keys_of(rest), least, most)
             some = len(rest) if self.meaning.strategy is Strategy.UNRESTRICTED else _fitting(begin, end)
             if some < len(rest):
@@ -148,9 +146,7 @@ class Operator:
         left, (i, t) = self.memory.rows, pairs
         start, end = left.start[i], left.end[i]
         fits = allen.holds(self.meaning.relation, start, end, right.start[t], right.end[t])
-        if self.meaning.span is not None:
-            lasts = np.maximum(end, right.end[t]) - np.minimum(start, right.start[t])
-            fits &= lasts <= self.meaning.span
+        fits &= self.meaning.bound.holds(np.minimum(start, right.start[t]), np.maximum(end, right.end[t]))
         key = self.memory.key
         same = agree([left.columns[name][i] for name in key], [right.columns[name][t] for name in key])
         pairs = pairs.only(fits if same is None else fits & same)

@@ -8,11 +8,11 @@ import numpy as np
 
 from ensue.events import allen
 from ensue.events.between import cut_off, lies_between
+from ensue.events.bound import Bound
 from ensue.events.memory import Memory, Tally
 from ensue.events.occurrences import Occurrences, Times, agree, is_exact, ranges
 from ensue.events.operator import Counter, Operand
 from ensue.events.tree import Allen
-from ensue.model import FOREVER
 
 _LENGTH = "#length"
 
@@ -23,11 +23,11 @@ class Repetition:
     is_instant = False
 
     def __init__(
-        self, operand: Operand, key: tuple[str, ...], least: int, most: int | None, span: int | None, tally: Tally
+        self, operand: Operand, key: tuple[str, ...], least: int, most: int | None, bound: Bound, tally: Tally
     ) -> None:
         """`key` are the columns that are the same in all of a run."""
         self.names = key
-        self._least, self._most, self._span = least, most, span
+        self._least, self._most, self._bound = least, most, bound
         self._cuts_off = operand.is_instant and is_exact(key)
         self._runs = Memory(key, (*key, _LENGTH), tally)
         self._single = Memory(key, key, tally)
@@ -41,7 +41,7 @@ class Repetition:
     def step(self, new: Occurrences) -> Occurrences:
         """The runs that end with one of the new occurrences."""
         new = new.only(self.names)
-        self._single.add(new, self._lives(new.start, -1))
+        self._single.add(new, self._bound.until(new.start - 1))
         fresh = _with_length(new, np.ones(len(new), np.int64))
         found = [fresh]
         self._remember(fresh)
@@ -67,12 +67,10 @@ class Repetition:
 
     def _longer(self, runs: Memory, new: Occurrences) -> Occurrences:
         """Runs with one of the new occurrences at their end."""
-        least, most = allen.ends_between(Allen.BEFORE, new.start, new.end, self._span)
+        least, most = allen.ends_between(Allen.BEFORE, new.start, new.end, self._bound.span)
         at, run = ranges(*runs.places(runs.keys_of(new), least, most))
         rows = runs.rows
-        fits = rows.end[run] < new.start[at]
-        if self._span is not None:
-            fits &= new.end[at] - rows.start[run] <= self._span
+        fits = (rows.end[run] < new.start[at]) & self._bound.holds(rows.start[run], new.end[at])
         same = agree(
             [rows.columns[name][run] for name in self.names], [new.columns[name][at] for name in self.names]
         )
@@ -90,10 +88,7 @@ class Repetition:
 
     def _remember(self, runs: Occurrences) -> None:
         runs = self._open(runs)
-        self._runs.add(runs, self._lives(runs.start, 0))
-
-    def _lives(self, start: Times, more: int) -> Times:
-        return np.full(len(start), FOREVER) if self._span is None else start + self._span + more
+        self._runs.add(runs, self._bound.until(runs.start))
 
     def _given(self, runs: Occurrences) -> Occurrences:
         lengths = runs.columns[_LENGTH]

@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ensue.dictionary import Dictionary
+from ensue.errors import QueryError
+from ensue.events.engine import Derivation
 from ensue.files import Statement
 from ensue.knowledge import Knowledge
 from ensue.maintain import make
 from ensue.maintain.contract import Maintainer
 from ensue.model import BACKGROUND, Copies
+from ensue.plan import linear
+from ensue.plan.asked import Fed
 from ensue.plan.known import Closed
+from ensue.plan.linear import TooMuchFollows
 from ensue.plan.lookout import Lookout, Numbers, list_for_rules
 from ensue.plan.specialise import Reader, Specialised, specialise
 from ensue.plan.unfold import Unfolded, refused_by, unfold
@@ -24,6 +29,7 @@ from ensue.query.apart import Apart
 from ensue.query.dataset import Columns, PlainGraph, visible
 from ensue.query.materialise import CONTEXT
 from ensue.query.parting import Keys
+from ensue.query.tree import ContinuousQuery
 from ensue.rules.tree import RuleSet
 
 if TYPE_CHECKING:
@@ -78,6 +84,21 @@ class Background:
         """Raise InputError if something outside of the background brings what rules over lists ask for."""
         if self._refused is not None and (row := self._refused.first(s, p, o)) is not None:
             raise list_for_rules(where, *(self._dictionary.decode(int(column[row])) for column in (s, p, o)))
+
+    def derivation(self, query: ContinuousQuery) -> Derivation:
+        """How statements become what the groups of a temporal query match; raises QueryError."""
+        graphs = frozenset(query.default_graphs)
+        plan = self.specialised([(query, Fed.of(query))], graphs)
+        if not plan.rules.rules:
+            return Derivation(None, (), plan.assumed, self.closed(graphs))
+        try:
+            found = linear.find(plan.rules, self._known(graphs))
+        except TooMuchFollows:
+            what, hint = "more follows from the schema than a table should hold", "leave out rules"
+            raise QueryError(what, place=query.place, hint=hint) from None
+        table = found.table if len(found.table) else None
+        assumed = (*plan.assumed, *found.assumed)
+        return Derivation(table, found.left.rules, assumed, self.closed(graphs))
 
     def maintainer(self, graphs: frozenset[str], plan: Specialised, strategy: str) -> Maintainer:
         """A new maintainer over the background and these graphs, as a plan has it."""
