@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -119,6 +119,11 @@ def _statements(random: Random) -> list[Statement]:
 Windows = dict[tuple[int, int], Counter[tuple[Any, ...]]]
 
 
+def in_order(case: Case) -> Case:
+    """The same case with no disorder."""
+    return replace(case, disorder=0)
+
+
 def arrival(case: Case, random: Random) -> list[Statement]:
     """The statements in an order that the disorder of the stream allows."""
     return sorted(case.statements, key=lambda each: each[0] + random.uniform(0, case.disorder))
@@ -137,14 +142,14 @@ def engine_answers(
         some = random.randint(1, 4)
         reasoner.push("urn:s", rows[at : at + some])
         at += some
-        found |= {(each.open, each.close): _bag(case, each.answers.rows) for each in reasoner.advance()}
+        found |= {(each.open, each.close): bag(case, each.answers.rows) for each in reasoner.advance()}
         for running in reasoner._timeline.queries:
             assert running.events is not None
             assert running.events.overdue() == 0, "a partial match has outlived its lifetime"
-    return found | {(each.open, each.close): _bag(case, each.answers.rows) for each in reasoner.end()}
+    return found | {(each.open, each.close): bag(case, each.answers.rows) for each in reasoner.end()}
 
 
-def _bag(case: Case, rows: Iterable[tuple[str | None, ...]]) -> Counter[tuple[Any, ...]]:
+def bag(case: Case, rows: Iterable[tuple[str | None, ...]]) -> Counter[tuple[Any, ...]]:
     """Answers as the enumeration has them: bindings in order of name, start and end."""
     found: Counter[tuple[Any, ...]] = Counter()
     for *values, start, end in rows:

@@ -28,7 +28,7 @@ from ensue.plan.lookout import Lookout, schema_on_the_stream
 from ensue.plan.shapes import Shape
 from ensue.query.arrivals import Arrivals
 from ensue.query.compiled.expressions import Values
-from ensue.query.dataset import Columns, Composed
+from ensue.query.dataset import Columns, Composed, column_of_terms
 from ensue.query.tree import ContinuousQuery
 from ensue.rules.tree import Rule
 
@@ -71,7 +71,7 @@ class EventEngine:
         self._networks = [Network(tree, asked, make, spec.grid, self._tally) for tree, asked in pairs]
         self._pending: list[tuple[int, Arrivals]] = []
         self._copies = 0
-        self._now = NEVER
+        self._now = self._forgotten = NEVER
         self.late = 0
         self.found = 0
         """How many composed occurrences there were."""
@@ -128,6 +128,7 @@ class EventEngine:
 
     def forget(self, open_: int) -> None:
         """Let go of composed occurrences that no window holds which opens then or later."""
+        self._forgotten = open_
         for network in self._networks:
             network.forget(open_)
 
@@ -176,9 +177,16 @@ class EventEngine:
         tally = [self._tally.collected, self._tally.consumed, self.late, self.found, self.steps]
         return {"networks": networks, "copies": self._copies, "now": self._now, "tally": tally}
 
-    def resume(self, state: Mapping[str, Any], encode: Callable[[Sequence[str]], list[int]]) -> None:
-        """Go on from a state, whatever has been let in meanwhile."""
+    @property
+    def version(self) -> list[int]:
+        """Differs when `state` does."""
+        return [self.steps, self._now, self._forgotten]
+
+    def resume(self, state: Mapping[str, Any] | None, encode: Callable[[Sequence[str]], list[int]]) -> None:
+        """Go on from a state, whatever has been let in meanwhile; from the beginning if there is none."""
         self._pending = []
+        if state is None:
+            return
         for network, plain in zip(self._networks, state["networks"], strict=True):
             for memory, (rows, until) in zip(network.root.memories(), plain["memories"], strict=True):
                 memory.restore(_rows(rows, encode), until)
@@ -197,19 +205,14 @@ def _plain(rows: Occurrences, decode: Callable[[Sequence[int]], list[str | None]
     columns: dict[str, Any] = {}
     for name, column in rows.columns.items():
         numbers = column.tolist()
-        columns[name] = numbers if name[0] in "@#" else [t or "" for t in decode(numbers)]
+        columns[name] = numbers if name[0] in "@#" else decode(numbers)
     times = [rows.start.tolist(), rows.end.tolist(), rows.order.tolist()]
     return {"columns": columns, "times": times}
 
 
 def _rows(plain: Mapping[str, Any], encode: Callable[[Sequence[str]], list[int]]) -> Occurrences:
     def column(name: str, values: list[Any]) -> Column:
-        if name[0] in "@#":
-            return np.array(values, np.int64)
-        numbers = encode([value for value in values if value])
-        found = np.zeros(len(values), np.int32)
-        found[[at for at, value in enumerate(values) if value]] = numbers
-        return found
+        return np.array(values, np.int64) if name[0] in "@#" else column_of_terms(values, encode)
 
     columns = {name: column(name, values) for name, values in plain["columns"].items()}
     return Occurrences(columns, *(np.array(times, np.int64) for times in plain["times"]))

@@ -176,7 +176,7 @@ class Admission:
 
     def settle(self) -> list[bytes | None]:
         """Let every scope settle, with no queries to come; None among them if one cannot be put away."""
-        loose = [None] if self._sources.logs else []
+        loose = [None] if self._sources.logs or self._events else []
         sources = self._sources.materialisations.items()
         return [
             *loose,

@@ -199,11 +199,12 @@ class RunningQuery:
     @property
     def version(self) -> list[Any]:
         """Differs when `state` may; empty where there is nothing to remember."""
-        if self._in_step and not self.emitter.remembers:
+        if self._in_step and not self.emitter.remembers and self.events is None:
             return []
         read = [(name or "", *seen.window) for name, seen in self._seen.items()]
         read += [(str(position), *window) for position, (window, _) in self._contents.items()]
-        return [self.evaluations, *sorted(read)]
+        events = [] if self.events is None else self.events.version
+        return [self.evaluations, *events, *sorted(read)]
 
     def state(self) -> dict[str, Any]:
         """What it remembers between evaluations, as plain data in terms, not integers: for `resume`."""
@@ -216,13 +217,27 @@ class RunningQuery:
             "contents": {
                 str(at): [*window, plain_rows(rows, decode)] for at, (window, rows) in contents.items()
             },
+            "events": None if self.events is None else self.events.state(decode),
+            "composed": self._plain_composed(decode),
         }
+
+    def _plain_composed(self, decode: Decode) -> list[Any] | None:
+        if self._in_step or self._composed is None:
+            return None
+        window, every = self._composed
+        return [*window, [each.plain(decode) for each in every.values()]]
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Go on from a state; from the beginning if there is none."""
         encode = self._sources.dictionary.encode_all
         self._seen, self._contents = {}, {}
         self.emitter.restore(state.get("bag"))
+        if self.events is not None:
+            self.events.resume(state.get("events"), encode)
+            open_, close, every = state.get("composed") or (0, 0, None)
+            if every is not None:
+                found = dict(enumerate(Composed.of_plain(each, encode) for each in every))
+                self._composed = (Window(open_, close), found)
         for name, (open_, close, facts) in state.get("seen", {}).items():
             part = self.scopes.named[name] if name else self.scopes.default
             assert isinstance(part, Bound)
@@ -246,7 +261,10 @@ class RunningQuery:
         graphs += [graph.still for graph in self._named.values()]
         parts = [column for graph in read if isinstance(graph, PlainParts) for column in graph.used_terms()]
         columns = [column.tolist() for facts in graphs for column in (facts.s, facts.p, facts.o)]
-        return [*columns, *parts, [term for arrival in arrivals for term in arrival[1:]]]
+        composed = [] if self._composed is None else self._composed[1].values()
+        events = [column for each in composed for column in each.columns.values()]
+        events += [] if self.events is None else self.events.used_terms()
+        return [*columns, *parts, *events, [term for arrival in arrivals for term in arrival[1:]]]
 
     def _find_group(self) -> int | None:
         """A number that is the same for queries with the same plan over the same scope alone."""
