@@ -14,7 +14,7 @@ from ensue import Reasoner
 from ensue.query.language import parse_query
 from ensue.windows.frontier import Disorder
 
-from .brute_force import BruteForce, Statement, Triple
+from .brute_force import BruteForce, Fact, Statement, Triple
 
 OPERATORS = (
     *("SEQ", "SEQ", "SEQ", "BEFORE", "AFTER", "MEETS", "MET_BY", "OVERLAPS", "OVERLAPPED_BY", "STARTS"),
@@ -56,7 +56,11 @@ def make_query(random: Random) -> Asked:
         if not last and random.random() < 0.3:
             where = f"{{ {where} }}"
     range_ms, step_ms = random.choice(((12, 12), (12, 4), (10, 3), (6, 9), (40, 40)))
-    seen = _seen(operands, where)
+    return asked(where, _seen(operands, where), range_ms, step_ms)
+
+
+def asked(where: str, seen: tuple[str, ...], range_ms: int, step_ms: int) -> Asked:
+    """The query for an expression: what is seen of it, its start and its end."""
     select = " ".join((*(f"?{name}" for name in seen), f"(<{F}start>() AS ?start_) (<{F}end>() AS ?end_)"))
     window = f"[RANGE {range_ms}ms STEP {step_ms}ms]"
     text = f"PREFIX : <urn:> SELECT {select} FROM STREAM <urn:s> {window} WHERE {{ {where} }}"
@@ -158,10 +162,17 @@ def bag(case: Case, rows: Iterable[tuple[str | None, ...]]) -> Counter[tuple[Any
     return found
 
 
-def expected(case: Case, rows: Sequence[Statement], windows: Iterable[tuple[int, int]]) -> Windows:
-    """What enumeration gives for some windows."""
+def expected(
+    case: Case,
+    rows: Sequence[Statement],
+    windows: Iterable[tuple[int, int]],
+    derived: Sequence[Fact] = (),
+    closed: frozenset[Triple] | None = None,
+) -> Windows:
+    """What enumeration gives for some windows; `derived` and `closed` if there are rules."""
     [tree] = parse_query(case.asked.text).events.expressions
-    brute = BruteForce(rows, case.background, case.asked.range_ms, case.asked.step_ms)
+    background = case.background if closed is None else closed
+    brute = BruteForce(rows, background, case.asked.range_ms, case.asked.step_ms, derived)
     return {(open_, close): brute.inside(tree, open_, close) for open_, close in windows}
 
 

@@ -71,7 +71,7 @@ class _Matcher:
         self.copies = f"#{number}"
         self.names = (*atom.variables, self.copies)
         self.still = matches(background, atom.pattern)
-        self._known = _Still.of(self.still, atom.variables, ()) if self.still.length else None
+        self._known = _known(atom, background)
 
     def rows(self, batch: Batch) -> Occurrences:
         """Its matches. A copy of something that the background holds changes nothing."""
@@ -88,14 +88,23 @@ class _Matcher:
         at = np.flatnonzero(mask)
         taken = {name: column[at] for name, column in columns.items()} | {self.copies: batch.copy[at]}
         found = Occurrences(taken, batch.time[at], batch.time[at], batch.copy[at])
-        return found if self._known is None else found.take(self._is_new(self._known, found))
+        return found if self._known is None else found.take(_is_new(self._known, found))
 
-    def _is_new(self, known: _Still, rows: Occurrences) -> Column:
-        at, still = ranges(*known.places(rows))
-        same = agree(*([each.columns[name][of] for name in known.key] for each, of in ((rows, at), (known.rows, still))))
-        is_new = np.ones(len(rows), np.bool_)
-        is_new[at if same is None else at[same]] = False
-        return is_new
+
+def _known(atom: Atom, background: Columns) -> _Still | None:
+    """What the background holds of an atom; None: nothing."""
+    still = matches(background, atom.pattern)
+    return _Still.of(still, atom.variables, ()) if still.length else None
+
+
+def _is_new(known: _Still, rows: Occurrences) -> Column:
+    """Which rows say something that the background does not hold."""
+    at, still = ranges(*known.places(rows))
+    sides = ((rows, at), (known.rows, still))
+    same = agree(*([each.columns[name][of] for name in known.key] for each, of in sides))
+    is_new = np.ones(len(rows), np.bool_)
+    is_new[at if same is None else at[same]] = False
+    return is_new
 
 
 class _Stage:
@@ -151,7 +160,15 @@ class _Stage:
 class Conjunction:
     """All atoms together. Rows have a column `#n` for each atom: the copy that it is matched by."""
 
-    def __init__(self, atoms: Sequence[Atom], background: Columns, bound: Bound, tally: Tally) -> None:
+    def __init__(
+        self,
+        atoms: Sequence[Atom],
+        derived: Sequence[Pattern],
+        background: Columns,
+        bound: Bound,
+        tally: Tally,
+    ) -> None:
+        """`derived` is what the atoms together stand for, beside themselves."""
         matchers = [_Matcher(atom, number, background) for number, atom in enumerate(atoms)]
         first, *others = _in_good_order(matchers)
         self.atoms = tuple(atoms)
@@ -163,6 +180,8 @@ class Conjunction:
             names, still = stage.names, stage.still
             self._stages.append(stage)
         self.names = names
+        known = (_known(Atom(pattern, 0), background) for pattern in derived)
+        self._known = [each for each in known if each is not None]
 
     def memories(self) -> Iterator[Memory]:
         """The parts that are remembered."""
@@ -175,6 +194,8 @@ class Conjunction:
         found = self._first.rows(batch)
         for stage in self._stages:
             found = stage.step(found, batch)
+        for known in self._known:
+            found = found.take(_is_new(known, found))
         return found
 
 

@@ -14,7 +14,7 @@ from ensue.events.memory import Memory, Tally
 from ensue.events.occurrences import Column, Occurrences
 from ensue.events.operator import Counter
 from ensue.query.compiled.expressions import Expression, Values
-from ensue.query.dataset import Columns, Slot
+from ensue.query.dataset import Columns, Pattern, Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class Alternative:
     atoms: tuple[Atom, ...]
     values: Mapping[str, Slot]
     """For a variable, the variable of the atoms or the term that it stands for."""
+    derived: tuple[Pattern, ...] = ()
+    """What rules conclude then: where the background holds it, that changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Leaf:
         self._values = values
         self._bound = bound
         self._streams = np.array(sorted(plan.streams))
-        self._ways = [Conjunction(each.atoms, background, bound, tally) for each in plan.alternatives]
+        self._ways = [Conjunction(each.atoms, each.derived, background, bound, tally) for each in plan.alternatives]
 
     def memories(self) -> Iterator[Memory]:
         """The parts that are remembered."""

@@ -105,4 +105,8 @@ def _alternative(way: Way, variables: Sequence[str], dictionary: Dictionary) -> 
         s, predicate, o = map(slot, premise.pattern)
         atoms.append(Atom((s, predicate, o), of, premise.cut))
     values = {name: slot(way.values.get(Var(name), Var(name))) for name in variables}
-    return Alternative(tuple(atoms), values)
+    derived = []
+    for pattern in way.derived:
+        s, predicate, o = map(slot, pattern)
+        derived.append((s, predicate, o))
+    return Alternative(tuple(atoms), values, tuple(derived))

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count, product
+from itertools import count
+from typing import NamedTuple
 
 from ensue.errors import Place, QueryError
 from ensue.plan.shapes import overlap, shape_of
@@ -27,6 +28,8 @@ class Way:
 
     premises: tuple[tuple[int, Premise], ...]
     values: Binding
+    derived: tuple[Pattern, ...] = ()
+    """What rules conclude on this way: where the background holds it, this is no other way to have it."""
 
 
 def ways(patterns: Sequence[Pattern], rules: Sequence[Rule], place: Place) -> list[Way]:
@@ -41,13 +44,13 @@ def ways(patterns: Sequence[Pattern], rules: Sequence[Rule], place: Place) -> li
     """
     _refuse(patterns, rules, place)
     numbers = count(1)
-    start = Way((), {})
-    found = [start]
+    found = [Way((), {})]
     for number, pattern in enumerate(patterns):
+        # What one pattern has made of variables holds for the next.
         found = [
-            Way((*way.premises, *((number, premise) for premise in premises)), {**way.values, **binding})
+            _with(way, number, part)
             for way in found
-            for premises, binding in _one(Premise(pattern), rules, numbers)
+            for part in _one(_bound(Premise(pattern), way.values), rules, numbers)
         ]
         if len(found) > MOST:
             what = f"there are more than {MOST} ways to derive what this group asks for"
@@ -55,26 +58,48 @@ def ways(patterns: Sequence[Pattern], rules: Sequence[Rule], place: Place) -> li
     return [_settled(way) for way in found]
 
 
-def _one(premise: Premise, rules: Sequence[Rule], numbers: Iterator[int]) -> Iterator[tuple[tuple[Premise, ...], Binding]]:
-    """The ways to match one premise, and what that makes of its variables."""
-    yield (premise,), {}
+class _Part(NamedTuple):
+    """A way to match one premise: in place of it, what variables are then, and what is concluded."""
+
+    premises: tuple[Premise, ...]
+    binding: Binding
+    derived: tuple[Pattern, ...]
+
+
+def _with(way: Way, number: int, part: _Part) -> Way:
+    premises = (*way.premises, *((number, premise) for premise in part.premises))
+    return Way(premises, {**way.values, **part.binding}, (*way.derived, *part.derived))
+
+
+def _one(premise: Premise, rules: Sequence[Rule], numbers: Iterator[int]) -> Iterator[_Part]:
+    """The ways to match one premise."""
+    yield _Part((premise,), {}, ())
     if premise.cut:
         return
     for rule in rules:
-        for conclusion in rule.conclusions:
-            if not overlap(shape_of(conclusion), shape_of(premise.pattern)):
-                continue
-            fresh = _renamed(rule, f"{rule.name} {next(numbers)}")
-            head = fresh.conclusions[rule.conclusions.index(conclusion)]
-            binding = _unified(head, premise.pattern)
-            if binding is None:
-                continue
-            bodies = (_one(_bound(each, binding), rules, numbers) for each in fresh.premises)
-            for body in product(*(list(each) for each in bodies)):
-                inner: dict[Var, Node] = dict(binding)
-                for _, more in body:
-                    inner |= more
-                yield tuple(each for premises, _ in body for each in premises), inner
+        for number, conclusion in enumerate(rule.conclusions):
+            if overlap(shape_of(conclusion), shape_of(premise.pattern)):
+                fresh = _renamed(rule, f"{rule.name} {next(numbers)}")
+                binding = _unified(fresh.conclusions[number], premise.pattern)
+                if binding is not None:
+                    start = _Part((), binding, (premise.pattern,))
+                    yield from _bodies(fresh.premises, start, rules, numbers)
+
+
+def _bodies(
+    premises: Sequence[Premise], so_far: _Part, rules: Sequence[Rule], numbers: Iterator[int]
+) -> Iterator[_Part]:
+    """The ways to match premises one after the other."""
+    if not premises:
+        yield so_far
+        return
+    for part in _one(_bound(premises[0], so_far.binding), rules, numbers):
+        more = _Part(
+            (*so_far.premises, *part.premises),
+            {**so_far.binding, **part.binding},
+            (*so_far.derived, *part.derived),
+        )
+        yield from _bodies(premises[1:], more, rules, numbers)
 
 
 def _renamed(rule: Rule, prefix: str) -> Rule:
@@ -113,7 +138,8 @@ def _bound(premise: Premise, binding: Binding) -> Premise:
 
 def _settled(way: Way) -> Way:
     premises = tuple((number, _bound(premise, way.values)) for number, premise in way.premises)
-    return Way(premises, {var: _resolved(var, way.values) for var in way.values})
+    derived = tuple(_bound(Premise(each), way.values).pattern for each in way.derived)
+    return Way(premises, {var: _resolved(var, way.values) for var in way.values}, derived)
 
 
 def _refuse(patterns: Iterable[Pattern], rules: Sequence[Rule], place: Place) -> None:
