@@ -168,7 +168,9 @@ class BruteForce:
             return False
         both = {**a.binding, **b.binding}
         return not any(
-            _compatible(both, c.binding) and a.end < c.start and c.end < b.start for some in absent for c in some
+            _compatible(both, c.binding) and a.end < c.start and c.end < b.start
+            for some in absent
+            for c in some
         )
 
     def _alone(self, tree: Related, open_: int, close: int) -> list[Occurrence]:
@@ -223,7 +225,7 @@ def _matched(patterns: Sequence[Triple], triples: Sequence[Triple]) -> dict[str,
 
 def _triples(tree: Any) -> Iterator[Triple]:
     if isinstance(tree, CompValue):
-        for triple in tree["triples"] if "triples" in tree else ():
+        for triple in tree["triples"] if tree.name == "BGP" else ():
             s, p, o = (f"?{term}" if isinstance(term, Variable) else term.n3() for term in triple)
             yield s, p, o
         for part in tree.values():

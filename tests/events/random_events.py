@@ -112,7 +112,11 @@ def _pattern(random: Random, names: str) -> str:
 
 
 def _triple(random: Random) -> Triple:
-    return f"<urn:{random.choice('111112')}>", f"<urn:{random.choice('aaabbc')}>", f"<urn:{random.choice('112')}>"
+    return (
+        f"<urn:{random.choice('111112')}>",
+        f"<urn:{random.choice('aaabbc')}>",
+        f"<urn:{random.choice('112')}>",
+    )
 
 
 def _statements(random: Random) -> list[Statement]:

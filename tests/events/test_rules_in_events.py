@@ -72,7 +72,12 @@ def test_derived_facts_occur_when_their_statements_do(where: str, tmp_path: Path
         names = tuple(dict.fromkeys(name for name in "xyzu" if f"?{name}" in where))
         asked = random_events.asked(where, names, 12, 4)
         rows = tuple(
-            (random.randint(1, 14), f"<urn:{random.choice('12')}>", f"<urn:{random.choice('abcdd')}>", f"<urn:{random.choice('12')}>")
+            (
+                random.randint(1, 14),
+                f"<urn:{random.choice('12')}>",
+                f"<urn:{random.choice('abcdd')}>",
+                f"<urn:{random.choice('12')}>",
+            )
             for _ in range(7)
         )
         background = frozenset({("<urn:2>", "<urn:d>", "<urn:1>")} if random.random() < 0.4 else ())
@@ -96,7 +101,7 @@ def reasoner_for(rules: str, where: str) -> Reasoner:
 
 def test_recursion_is_refused_with_the_cycle_of_rules() -> None:
     rules = "[far: (?x <urn:in> ?y), (?y <urn:in> ?z) -> (?x <urn:in> ?z)]"
-    with pytest.raises(QueryError, match="rest on themselves: far -> far.*no interval") as raised:
+    with pytest.raises(QueryError, match=r"rest on themselves: far -> far.*no interval") as raised:
         reasoner_for(rules, "{ ?x :in ?y } SEQ { ?x :a ?z }")
     assert raised.value.place.column == 65
     reasoner_for(rules, "{ ?x :b ?y } SEQ { ?x :a ?z }")  # It rests on no such rule.

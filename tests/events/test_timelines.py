@@ -1,9 +1,10 @@
 """Golden cases, drawn as time lines: each column is a millisecond, each row a kind of event.
 
-A row with a small letter `a` draws statements `:k :a :1`, one for each digit. A row with a capital `A` draws intervals
-`1---1`: a statement `:k :A_begins :1` where it begins, and one `:k :A_ends :1` where it ends (an instant is `1`, and both).
-In an expression `{ a ?x }` and `{ A ?x }` stand for the patterns of these. Behind `=>` are the values, in the order of
-the variables (`-`: none), and the composed occurrence as a line from its start to its end.
+A row with a small letter `a` draws statements `:k :a :1`, one for each digit. A row with a capital `A` draws
+intervals `1---1`: a statement `:k :A_begins :1` where it begins, and one `:k :A_ends :1` where it ends (an
+instant is `1`, and both). In an expression `{ a ?x }` and `{ A ?x }` stand for the patterns of these. Behind
+`=>` are the values, in the order of the variables (`-`: none), and the composed occurrence as a line from its
+start to its end.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ def timelines(path: Path) -> list[Timeline]:
     return found
 
 
-CASES = [case for path in sorted((Path(__file__).parent / "timelines").glob("*.txt")) for case in timelines(path)]
+CASES = [
+    case for path in sorted((Path(__file__).parent / "timelines").glob("*.txt")) for case in timelines(path)
+]
 
 
 def _pattern(found: re.Match[str]) -> str:

@@ -1,8 +1,8 @@
 """Chains of events over a keyed stream: how many events a second, and what is remembered of them.
 
-Each event is a statement about one of many keys. A chain of patterns, `SEQ` between them, asks for one of each kind
-in turn, of the same key. Every chain runs with garbage collected at the end of its computed lifetime, and with none
-collected at all; both must compose the same.
+Each event is a statement about one of many keys. A chain of patterns, `SEQ` between them, asks for one of each
+kind in turn, of the same key. Every chain runs with garbage collected at the end of its computed lifetime, and
+with none collected at all; both must compose the same.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def measure(options: Options) -> Result:
         limit = run(events, _query(options, length, kind="none"), options)
         with_, without = (run(events, _query(options, length), options, collects=c) for c in (True, False))
         if with_.composed != without.composed:
-            what = f"a chain of {length}: {with_.composed} composed with garbage collected, {without.composed} without"
+            counts = f"{with_.composed} with garbage collected, {without.composed} without"
+            what = f"a chain of {length} has composed {counts}"
             raise DisagreementError(what, hint="this is a mistake in the engine")
         rows += [_row(f"{length}", "on", with_, limit), _row(f"{length}", "off", without, limit)]
     return Result([Table("chains", rows), strategies(options)], [_chart(rows)], _notes(rows))
@@ -95,7 +96,9 @@ def strategies(options: Options) -> Table:
     rows = []
     for strategy in Strategy:
         progress(f"strategy {strategy}")
-        rows.append(_row(strategy.lower(), "on", run(events, _query(options, 2, f"[{strategy}]"), options), limit))
+        rows.append(
+            _row(strategy.lower(), "on", run(events, _query(options, 2, f"[{strategy}]"), options), limit)
+        )
     return Table("consumption strategies, a chain of 2", rows)
 
 
@@ -120,8 +123,9 @@ def stream(options: Options, kinds: int) -> list[Timed]:
 
 def _query(options: Options, length: int, strategy: str = "", kind: str = "kind") -> str:
     chain = f" SEQ {strategy} ".join(f"{{ ?key <urn:{kind}:{n}> ?v{n} }}" for n in range(length))
+    window = f"[RANGE {2 * options.within_ms}ms STEP {options.within_ms}ms]"
     return (
-        f"SELECT (COUNT(*) AS ?n) FROM STREAM <{STREAM}> [RANGE {2 * options.within_ms}ms STEP {options.within_ms}ms] "
+        f"SELECT (COUNT(*) AS ?n) FROM STREAM <{STREAM}> {window} "
         f"WHERE {{ {chain} WITHIN {options.within_ms}ms }}"
     )
 
@@ -145,7 +149,9 @@ def run(events: Sequence[Timed], query: str, options: Options, *, collects: bool
         pass
     seconds, cpu = perf_counter() - started, process_time() - cpu
     held = engine.counters()
-    return Run(len(events), seconds, cpu, held["composed"], most, held["collected"], held["consumed"], overdue)
+    return Run(
+        len(events), seconds, cpu, held["composed"], most, held["collected"], held["consumed"], overdue
+    )
 
 
 def _row(case: str, collection: str, made: Run, limit: Run) -> Row:

@@ -94,4 +94,3 @@ def lifetime(relation: Allen, start: Times, end: Times, bound: Bound) -> Times:
     if relation in _TOGETHER:
         return end
     return bound.until(start - (relation is Allen.DURING))
-

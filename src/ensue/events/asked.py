@@ -26,7 +26,8 @@ def column_of(of: Of, start: Times, end: Times, encode: Callable[[Sequence[str]]
     """The integers of the terms that are asked for; 0 where the occurrence has no one interval.
 
     >>> terms = []
-    >>> column_of(Of.DURATION, np.array([5, 5]), np.array([9, 5]), lambda texts: terms.extend(texts) or [2, 1])
+    >>> encode = lambda texts: terms.extend(texts) or [2, 1]
+    >>> column_of(Of.DURATION, np.array([5, 5]), np.array([9, 5]), encode)
     array([1, 2], dtype=int32)
     >>> terms[1][:3]
     '"4"'

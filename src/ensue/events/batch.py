@@ -30,5 +30,10 @@ class Batch:
     def take(self, which: Column) -> Batch:
         """Some of them, by a mask or by number."""
         return Batch(
-            self.time[which], self.copy[which], self.stream[which], self.s[which], self.p[which], self.o[which]
+            self.time[which],
+            self.copy[which],
+            self.stream[which],
+            self.s[which],
+            self.p[which],
+            self.o[which],
         )

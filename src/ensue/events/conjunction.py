@@ -77,7 +77,8 @@ class _Matcher:
         """Its matches. A copy of something that the background holds changes nothing."""
         if self.atom.cut:
             return Occurrences.none(self.names)
-        mask, columns = np.ones(len(batch), np.bool_), {}
+        mask = np.ones(len(batch), np.bool_)
+        columns: dict[str, Column] = {}
         for slot, column in zip(self.atom.pattern, (batch.s, batch.p, batch.o), strict=True):
             if isinstance(slot, int):
                 mask &= column == slot

@@ -1,7 +1,7 @@
 """Consumption strategies: which of the pairs that fit are detected, and who is used up by that.
 
-Pairs are of an initiator and a terminator, by number. Terminators are looked at in the order of their numbers,
-initiators are in the order that is given with them.
+Pairs are of an initiator and a terminator, by number. Terminators are looked at in the order of their
+numbers, initiators are in the order that is given with them.
 """
 
 from __future__ import annotations

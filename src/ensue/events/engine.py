@@ -168,7 +168,8 @@ class EventEngine:
             networks.append(
                 {
                     "memories": [
-                        [_plain(memory.rows, decode), memory.until.tolist()] for memory in network.root.memories()
+                        [_plain(memory.rows, decode), memory.until.tolist()]
+                        for memory in network.root.memories()
                     ],
                     "tables": [_plain(rows, decode) for rows in tables],
                     "counters": [counter.given for counter in network.root.counters()],
@@ -216,5 +217,3 @@ def _rows(plain: Mapping[str, Any], encode: Callable[[Sequence[str]], list[int]]
 
     columns = {name: column(name, values) for name, values in plain["columns"].items()}
     return Occurrences(columns, *(np.array(times, np.int64) for times in plain["times"]))
-
-

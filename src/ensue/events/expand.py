@@ -83,7 +83,9 @@ class Expander:
         rows = self._rows[by]
         if self._is_guarded:
             kinds = np.frombuffer(self._dictionary.kinds, np.uint8).astype(np.int64)
-            fits = (rows[:, OF_SUBJECT] >> kinds[batch.s[of]]) & (rows[:, OF_OBJECT] >> kinds[batch.o[of]]) & 1
+            fits = (
+                (rows[:, OF_SUBJECT] >> kinds[batch.s[of]]) & (rows[:, OF_OBJECT] >> kinds[batch.o[of]]) & 1
+            )
             of, rows = of[fits == 1], rows[fits == 1]
         given = batch.take(of)
         s, p, o = (_filled(rows[:, at], given) for at in (S, P, O))
@@ -114,5 +116,3 @@ def _firsts(batch: Batch) -> Column:
     columns = (batch.copy, batch.s, batch.p, batch.o)
     new[1:] = np.logical_or.reduce([column[order][1:] != column[order][:-1] for column in columns])
     return np.sort(order[new])
-
-

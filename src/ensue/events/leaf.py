@@ -54,7 +54,9 @@ class Leaf:
         self._values = values
         self._bound = bound
         self._streams = np.array(sorted(plan.streams))
-        self._ways = [Conjunction(each.atoms, each.derived, background, bound, tally) for each in plan.alternatives]
+        self._ways = [
+            Conjunction(each.atoms, each.derived, background, bound, tally) for each in plan.alternatives
+        ]
 
     def memories(self) -> Iterator[Memory]:
         """The parts that are remembered."""
@@ -72,7 +74,9 @@ class Leaf:
             copies = [found.columns[f"#{number}"] for number in range(len(way.atoms))]
             rows = self._seen(found, alternative)
         else:
-            parts = [(self._seen(found := way.step(batch), each), self._copies(found, way)) for each, way in ways]
+            parts = [
+                (self._seen(found := way.step(batch), each), self._copies(found, way)) for each, way in ways
+            ]
             rows = Occurrences.joined([seen for seen, _ in parts])
             copies = list(np.concatenate([copies for _, copies in parts]).T)
             once = _firsts([*rows.columns.values(), *copies], len(rows))

@@ -184,7 +184,9 @@ class Network:
         if self.alone is None:
             return rows
         kept = (self.alone.start > open_) & ~np.isin(self.alone.order, self.results.columns[LEFT])
-        return Occurrences.joined([rows, _padded(self.root.named.extended(self.alone.take(kept)), self.root.names)])
+        return Occurrences.joined(
+            [rows, _padded(self.root.named.extended(self.alone.take(kept)), self.root.names)]
+        )
 
     def forget(self, open_: int) -> None:
         """Let go of what no window holds that opens then or later."""

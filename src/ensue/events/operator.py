@@ -46,10 +46,13 @@ class Counter:
 class Operand(Protocol):
     """Somebody who finds occurrences as statements come."""
 
-    names: tuple[str, ...]
-    """The columns of what it gives."""
-    is_instant: bool
-    """Whether every occurrence is of one statement."""
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of what it gives."""
+
+    @property
+    def is_instant(self) -> bool:
+        """Whether every occurrence is of one statement."""
 
     def memories(self) -> Iterator[Memory]:
         """What it remembers, and those below it."""

@@ -49,7 +49,9 @@ def check(query: ContinuousQuery) -> TimeWindow | Landmark:
     return first
 
 
-def plan_group(group: Group, query: ContinuousQuery, dictionary: Dictionary, rules: Sequence[Rule]) -> GroupPlan:
+def plan_group(
+    group: Group, query: ContinuousQuery, dictionary: Dictionary, rules: Sequence[Rule]
+) -> GroupPlan:
     """What matches a group; `rules` are those that are not done by linear expansion."""
     basic = _basic(group, query, dictionary)
     patterns = [_pattern(each, dictionary) for each in basic.patterns]
@@ -80,7 +82,8 @@ def _basic(group: Group, query: ContinuousQuery, dictionary: Dictionary) -> _Bas
     if isinstance(node, p.InGraph) and node.name == group.window:
         node = node.child
     while isinstance(node, p.Filter):
-        node, conditions = node.child, (*conditions, *node.conditions)
+        conditions += node.conditions
+        node = node.child
     seen = node.variables if isinstance(node, p.Project) else None
     match = node.child if isinstance(node, p.Project) else node
     plain = tuple(each for each in conditions if isinstance(each, Expression))

@@ -108,7 +108,7 @@ class Of(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A function of an occurrence: which, of what (None: of the whole), and the variable that stands for it."""
+    """A function of an occurrence: which, of what (None: of the whole), and what variable stands for it."""
 
     of: Of
     name: str | None
@@ -124,6 +124,11 @@ class Events:
     planned: CompValue = field(compare=False, repr=False)
     """The query with joins in place of temporal operators: what is asked for and by which key, for plans."""
 
+    @property
+    def shared(self) -> set[str]:
+        """The variables that all expressions have."""
+        return set.intersection(*(set(tree.variables) for tree in self.expressions))
+
 
 def groups(expression: Expression) -> Iterator[Group]:
     """The groups of an expression, in order; those that are not to be as well."""
@@ -136,6 +141,32 @@ def groups(expression: Expression) -> Iterator[Group]:
             yield from groups(expression.left)
             yield from expression.without
             yield from groups(expression.right)
+
+
+def show(tree: Expression) -> str:
+    """An expression for people: groups by their variables.
+
+    >>> from ensue.query.language import parse_query
+    >>> where = "{ { ?x <urn:a> ?y }+ SEQ [RECENT] { ?x <urn:b> 5 } WITHIN 1s }"
+    >>> show(parse_query(f"ASK FROM STREAM <urn:s> [RANGE 1s] {where}").events.expressions[0])
+    '{?x ?y}{1,} BEFORE [RECENT] {?x} WITHIN 1000 ms'
+    """
+    match tree:
+        case Group():
+            found = f"{{{' '.join(f'?{name}' for name in tree.variables)}}}"
+        case Repeat():
+            found = f"{_inside(tree.operand)}{{{tree.least},{tree.most or ''}}}"
+        case Related():
+            strategy = "" if tree.strategy is Strategy.UNRESTRICTED else f" [{tree.strategy}]"
+            absent = "".join(f" NOT {show(each)}" for each in tree.without)
+            operator = f"{'OPTIONAL ' * tree.optional}{tree.relation}{strategy}{absent}"
+            found = f"{_inside(tree.left)} {operator} {_inside(tree.right)}"
+    named = f" AS ?{tree.name}" if tree.name is not None else ""
+    return f"{found}{named}" + (f" WITHIN {tree.within} ms" if tree.within is not None else "")
+
+
+def _inside(tree: Expression) -> str:
+    return show(tree) if isinstance(tree, Group) else f"{{ {show(tree)} }}"
 
 
 def is_unrestricted(expression: Expression) -> bool:

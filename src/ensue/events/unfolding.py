@@ -1,7 +1,7 @@
 """Joining rules unfolded: in place of what a rule concludes, what it asks for.
 
-A fact that is derived from several statements has no time of its own, as an older derivation may matter where the
-freshest does not. So patterns that rules can match are replaced by the rules' premises, until only what
+A fact that is derived from several statements has no time of its own, as an older derivation may matter where
+the freshest does not. So patterns that rules can match are replaced by the rules' premises, until only what
 streams bring is left. That ends where no rule rests on itself; others are refused.
 """
 
@@ -24,7 +24,7 @@ Binding = Mapping[Var, Node]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way to match a group: premises, with the number of the pattern each is for, and what variables are."""
+    """One way to match a group: premises, the number of the pattern each is for, and what variables are."""
 
     premises: tuple[tuple[int, Premise], ...]
     values: Binding
@@ -144,12 +144,16 @@ def _settled(way: Way) -> Way:
 
 def _refuse(patterns: Iterable[Pattern], rules: Sequence[Rule], place: Place) -> None:
     """Raise QueryError if a pattern rests on a rule that cannot be unfolded."""
-    waiting = [(rule, (rule,)) for rule in rules if any(_makes(rule, pattern) for pattern in patterns)]
+    waiting: list[tuple[Rule, tuple[Rule, ...]]] = [
+        (rule, (rule,)) for rule in rules if any(_makes(rule, pattern) for pattern in patterns)
+    ]
     while waiting:
         rule, chain = waiting.pop()
         if rule.conditions or rule.lists:
             what = f"this group can rest on rule '{rule.name}', which looks at values or makes nodes"
-            raise QueryError(what, place=place, hint="such rules have no place in a temporal query: leave it out")
+            raise QueryError(
+                what, place=place, hint="such rules have no place in a temporal query: leave it out"
+            )
         for follower in rules:
             if not any(_makes(follower, premise.pattern) for premise in rule.premises if not premise.cut):
                 continue

@@ -118,7 +118,9 @@ class Admission:
         """Take back the newest (or `every`) copy of a statement wherever it is; say how many there were."""
         if any(on.stream == stream for running in self._events for on in running.query.streams):
             what = f"a temporal query reads <{stream}>, and what it has composed cannot be taken back"
-            raise UsageError(what, hint="send the retraction as an event of its own, and ask for NOT { } of it")
+            raise UsageError(
+                what, hint="send the retraction as an event of its own, and ask for NOT { } of it"
+            )
         found = [source.retract(row, every=every) for _, source in self._offsets.get(stream, ())]
         if stream in self._sources.logs:
             found.append(self._sources.logs[stream].retract(row, every=every))

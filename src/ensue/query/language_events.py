@@ -1,8 +1,9 @@
 """Temporal expressions, found among the tokens of a query: `{ A } SEQ { B } WITHIN PT5M`.
 
-SPARQL has no word between two groups but UNION and the like, so an operator behind a closing brace can be nothing
-else. What is inside the braces is SPARQL and goes to rdflib, group by group. In place of an expression the rest
-of the query has patterns that stand for its occurrences (`EVENTS`); where a plan is made, it has a join.
+SPARQL has no word between two groups but UNION and the like, so an operator behind a closing brace can be
+nothing else. What is inside the braces is SPARQL and goes to rdflib, group by group. In place of an expression
+the rest of the query has patterns that stand for its occurrences (`EVENTS`); where a plan is made, it has a
+join.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ensue.query.tree import EVENTS, HIDDEN
 from ensue.rules.lexer import Token
 
 _OPTIONAL = {"OPTIONALSEQ": Allen.BEFORE, "EQUALSOPTIONAL": Allen.EQUALS}
-_OPERATORS = {**{name: Allen(name) for name in Allen}, "SEQ": Allen.BEFORE, **_OPTIONAL}
+_OPERATORS: dict[str, Allen] = {**{name.value: name for name in Allen}, "SEQ": Allen.BEFORE, **_OPTIONAL}
 _SPARQL = ("UNION", "MINUS", "OPTIONAL", "GRAPH", "WINDOW", "FILTER", "BIND", "VALUES", "WHERE", "SERVICE")
 _FUNCTIONS = {of.value: of for of in (Of.START, Of.END, Of.DURATION)}
 _EP_FUNCTIONS = {of.value.upper(): of for of in (Of.STARTTIME, Of.ENDTIME, Of.DURATIONTIME)}
@@ -120,8 +121,10 @@ class _Finder:
         if at not in self._closing:
             return False
         inside = self._tokens[at + 1 : self._closing[at]]
-        return 1 <= len(inside) <= 3 and inside[0].kind == "number" and all(
-            token.kind == "number" or token.is_op(",") for token in inside
+        return (
+            1 <= len(inside) <= 3
+            and inside[0].kind == "number"
+            and all(token.kind == "number" or token.is_op(",") for token in inside)
         )
 
     def _check_word(self, at: int) -> None:
@@ -148,7 +151,9 @@ class _Finder:
                 self._drop(start, cursor.at)
                 left = replace(left, within=span if left.within is None else min(span, left.within))
             elif word.is_word(*_OPERATORS):
-                if isinstance(left, Related) and left.optional or (word.text.upper() in _OPTIONAL and not is_root):
+                if (isinstance(left, Related) and left.optional) or (
+                    word.text.upper() in _OPTIONAL and not is_root
+                ):
                     raise cursor.error(
                         "what is optional comes last in a whole expression",
                         word,
@@ -231,7 +236,9 @@ class _Finder:
 
     def _bounds(self, at: int) -> tuple[int, int | None]:
         inside = self._tokens[at + 1 : self._closing[at]]
-        numbers = [int(token.text) if token.text.isdigit() else 0 for token in inside if token.kind == "number"]
+        numbers = [
+            int(token.text) if token.text.isdigit() else 0 for token in inside if token.kind == "number"
+        ]
         least = numbers[0]
         most = least if len(inside) == 1 else numbers[1] if len(numbers) == 2 else None
         if least < 1 or (most is not None and most < least):
@@ -352,7 +359,11 @@ class _Finder:
         """What stands outside of the expressions is background."""
         for at, token in enumerate(self._tokens):
             inside = any(span.first <= at < span.end for span in spans)
-            if token.is_word("WINDOW") and token not in self._found.ours | self._texts.evaluated.keys() and not inside:
+            if (
+                token.is_word("WINDOW")
+                and token not in self._found.ours | self._texts.evaluated.keys()
+                and not inside
+            ):
                 hint = "put it into a group of the expression"
                 raise self._cursor.error("outside of the expression nothing of a window is seen", token, hint)
 

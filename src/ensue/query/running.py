@@ -262,7 +262,7 @@ class RunningQuery:
         parts = [column for graph in read if isinstance(graph, PlainParts) for column in graph.used_terms()]
         columns = [column.tolist() for facts in graphs for column in (facts.s, facts.p, facts.o)]
         composed = [] if self._composed is None else self._composed[1].values()
-        events = [column for each in composed for column in each.columns.values()]
+        events: list[Iterable[int]] = [column for each in composed for column in each.columns.values()]
         events += [] if self.events is None else self.events.used_terms()
         return [*columns, *parts, *events, [term for arrival in arrivals for term in arrival[1:]]]
 
@@ -301,7 +301,9 @@ class RunningQuery:
             named[name] = cast("Graph", read(name, part, evaluation))
         default = cast("Graph", read(None, self.scopes.default, evaluation))
         windows = frozenset(self.scopes.named)
-        return Dataset(self._sources.dictionary, default, named, windows, occurrences=self._occurrences(evaluation))
+        return Dataset(
+            self._sources.dictionary, default, named, windows, occurrences=self._occurrences(evaluation)
+        )
 
     def _occurrences(self, evaluation: Evaluation) -> Mapping[int, Composed]:
         """What temporal expressions have composed inside the window that is looked at."""

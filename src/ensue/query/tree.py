@@ -14,7 +14,6 @@ from ensue.errors import Place
 from ensue.events.tree import Events
 from ensue.windows.spec import CountWindow, Landmark, TimeWindow
 
-
 EVENTS = "urn:ensue:events:"
 """Patterns with this predicate, and a number, stand for the occurrences of a temporal expression."""
 HIDDEN = "ensue_"

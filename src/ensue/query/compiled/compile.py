@@ -107,8 +107,8 @@ class _Compiler:
         for s, name, _ in triples:
             variables = found.setdefault(int(str(name).removeprefix(EVENTS)), [])
             variables += [str(s)] if isinstance(s, Variable) else []
-        every = (p.Occurrences(number, tuple(names)) for number, names in found.items())
-        return reduce(_join, every, p.Match())
+        every: Iterator[p.Node] = (p.Occurrences(number, tuple(names)) for number, names in found.items())
+        return reduce(_join, every)
 
     def _pieces(self, found: Pieces) -> p.Node:
         plain: p.Node = p.Match(tuple(self._slots(triple) for triple in found.plain))
