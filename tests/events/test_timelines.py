@@ -23,6 +23,9 @@ MARGIN = 10
 F = "http://larkc.eu/csparql/sparql/jena/ext#"
 
 
+Composed = tuple[tuple[str, ...], int, int]
+
+
 @dataclass
 class Timeline:
     """One drawing."""
@@ -31,7 +34,7 @@ class Timeline:
     where: str = ""
     window: str = "RANGE 60ms STEP 60ms"
     statements: list[tuple[int, str, str, str]] = field(default_factory=list)
-    expected: Counter[tuple[tuple[str, ...], int, int]] = field(default_factory=Counter)
+    expected: Counter[Composed] = field(default_factory=Counter)
 
     def draw(self, label: str, line: str) -> None:
         """Take one row; it has its label in the first columns, and what is drawn behind."""
@@ -78,8 +81,8 @@ def _pattern(found: re.Match[str]) -> str:
     return f"{{ ?k :{letter}_begins {variable} . ?k :{letter}_ends {variable} }}"
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_timeline(case: Timeline) -> None:
+def composed(case: Timeline) -> Counter[Composed]:
+    """What the engine composes of a drawing, over all windows."""
     where = re.sub(r"\{ ([a-zA-Z]) ([?:]\w+) \}", _pattern, case.where)
     # ?n and ?m are for what is not seen outside.
     seen = dict.fromkeys(re.findall(r"\{ \w [?](\w+) \}(?![+{])", case.where))
@@ -89,11 +92,18 @@ def test_timeline(case: Timeline) -> None:
     reasoner.register(
         f"PREFIX : <urn:> SELECT {select} FROM STREAM <urn:s> [{case.window}] WHERE {{ {where} }}"
     )
-    found: Counter[tuple[tuple[str, ...], int, int]] = Counter()
+    found: Counter[Composed] = Counter()
+    results = []
     for row in sorted(case.statements):
         reasoner.push("urn:s", [row])
-    for result in reasoner.end():
+        results += reasoner.advance()
+    for result in [*results, *reasoner.end()]:
         for *values, start, end in result.answers.rows:
             shown = tuple("-" if value is None else value[5:-1] for value in values)
             found[shown, int(str(start).split('"')[1]), int(str(end).split('"')[1])] += 1
-    assert found == case.expected
+    return found
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_timeline(case: Timeline) -> None:
+    assert composed(case) == case.expected

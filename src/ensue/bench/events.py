@@ -1,8 +1,8 @@
 """Chains of events over a keyed stream: how many events a second, and what is remembered of them.
 
-Each event is a statement about one of many keys. A chain of patterns, `SEQ` between them, asks for one of each
-kind in turn, of the same key. Every chain runs with garbage collected at the end of its computed lifetime, and
-with none collected at all; both must compose the same.
+Each event is a statement about one of many keys. A chain of patterns, `SEQ` between them, asks for one of
+each kind in turn, of the same key. Every chain runs with garbage collected at the end of its computed
+lifetime, and with none collected at all; both must compose the same.
 """
 
 from __future__ import annotations

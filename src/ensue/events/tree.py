@@ -149,7 +149,7 @@ def show(tree: Expression) -> str:
     >>> from ensue.query.language import parse_query
     >>> where = "{ { ?x <urn:a> ?y }+ SEQ [RECENT] { ?x <urn:b> 5 } WITHIN 1s }"
     >>> show(parse_query(f"ASK FROM STREAM <urn:s> [RANGE 1s] {where}").events.expressions[0])
-    '{?x ?y}{1,} BEFORE [RECENT] {?x} WITHIN 1000 ms'
+    '{ {?x ?y}{1,} } BEFORE [RECENT] {?x} WITHIN 1000 ms'
     """
     match tree:
         case Group():

@@ -1,9 +1,9 @@
 """Temporal expressions, found among the tokens of a query: `{ A } SEQ { B } WITHIN PT5M`.
 
 SPARQL has no word between two groups but UNION and the like, so an operator behind a closing brace can be
-nothing else. What is inside the braces is SPARQL and goes to rdflib, group by group. In place of an expression
-the rest of the query has patterns that stand for its occurrences (`EVENTS`); where a plan is made, it has a
-join.
+nothing else. What is inside the braces is SPARQL and goes to rdflib, group by group. In place of an
+expression the rest of the query has patterns that stand for its occurrences (`EVENTS`); where a plan is made,
+it has a join.
 """
 
 from __future__ import annotations
