@@ -10,7 +10,8 @@ from ensue.events.tree import Allen, Group, Related, Repeat, Strategy, show
 from ensue.query.language import parse_query
 from ensue.query.tree import ContinuousQuery
 
-HEAD = "PREFIX : <urn:> PREFIX f: <http://larkc.eu/csparql/sparql/jena/ext#> SELECT * FROM STREAM <urn:s> [RANGE 9s]"
+F = "http://larkc.eu/csparql/sparql/jena/ext#"
+HEAD = f"PREFIX : <urn:> PREFIX f: <{F}> SELECT * FROM STREAM <urn:s> [RANGE 9s]"
 
 
 def parsed(where: str) -> ContinuousQuery:
@@ -53,7 +54,9 @@ def test_repetitions_share_what_is_written_elsewhere() -> None:
     query = parsed("{ ?x :a ?v }{2,5} AS ?row SEQ NOT { ?x :c ?w } SEQ { ?x :b 1 }")
     assert query.events is not None
     [tree] = query.events.expressions
-    assert isinstance(tree, Related) and isinstance(tree.left, Repeat) and isinstance(tree.right, Group)
+    assert isinstance(tree, Related)
+    assert isinstance(tree.left, Repeat)
+    assert isinstance(tree.right, Group)
     assert (tree.left.least, tree.left.most, tree.left.variables, tree.left.name) == (2, 5, ("x",), "row")
     assert len(tree.without) == 1
     assert [str(name) for name in query.algebra.PV] == ["x"]  # Neither ?v nor ?w is seen.
@@ -67,7 +70,8 @@ def test_bounds_of_repetitions() -> None:
 
 def test_several_expressions_and_plain_sparql_around_them() -> None:
     query = parsed(
-        "{ { ?x :a 1 } SEQ { ?x :b 2 } } UNION { { ?x :b 1 } SEQ { ?x :a 2 } } ?x :in ?room . FILTER(?room != :r)"
+        "{ { ?x :a 1 } SEQ { ?x :b 2 } } UNION { { ?x :b 1 } SEQ { ?x :a 2 } } "
+        "?x :in ?room . FILTER(?room != :r)"
     )
     assert query.events is not None
     assert [show(tree) for tree in query.events.expressions] == ["{?x} BEFORE {?x}"] * 2
@@ -94,7 +98,7 @@ def test_windows_of_rsp_ql() -> None:
         reasoner.push(other, [(1500, "<urn:k>", "<urn:b>", two)])
         reasoner.push("urn:t", [(1700, "<urn:k>", "<urn:a>", one)])  # Nobody looks for it there.
         found = [(each.close, each.answers.rows) for each in reasoner.end()]
-        assert found[0] == (1000, []) and found[1] == (2000, [("<urn:k>",)])
+        assert found[:2] == [(1000, []), (2000, [("<urn:k>",)])]
     with pytest.raises(QueryError, match=r"nothing of a window is seen.*put it into a group"):
         parse_query(text % "WINDOW :w { { ?x :a 1 } SEQ { ?x :b 2 } } WINDOW :v { ?x :c 3 }")
 
@@ -144,7 +148,8 @@ def test_what_cannot_run_is_refused_when_registered(where: str, window: str, mes
     text = HEAD.replace("RANGE 9s", window)
     with pytest.raises(QueryError, match=message) as raised:
         Reasoner().register(f"{text} WHERE {{ {where} }}")
-    assert raised.value.hint and raised.value.place
+    assert raised.value.hint
+    assert raised.value.place
 
 
 def test_partitions_and_retractions_are_refused() -> None:

@@ -81,8 +81,8 @@ def _pattern(found: re.Match[str]) -> str:
     return f"{{ ?k :{letter}_begins {variable} . ?k :{letter}_ends {variable} }}"
 
 
-def composed(case: Timeline) -> Counter[Composed]:
-    """What the engine composes of a drawing, over all windows."""
+def composed(case: Timeline, *, at_once: bool = False) -> Counter[Composed]:
+    """What the engine composes of a drawing, over all windows; statements come one by one or at once."""
     where = re.sub(r"\{ ([a-zA-Z]) ([?:]\w+) \}", _pattern, case.where)
     # ?n and ?m are for what is not seen outside.
     seen = dict.fromkeys(re.findall(r"\{ \w [?](\w+) \}(?![+{])", case.where))
@@ -96,7 +96,7 @@ def composed(case: Timeline) -> Counter[Composed]:
     results = []
     for row in sorted(case.statements):
         reasoner.push("urn:s", [row])
-        results += reasoner.advance()
+        results += [] if at_once else reasoner.advance()
     for result in [*results, *reasoner.end()]:
         for *values, start, end in result.answers.rows:
             shown = tuple("-" if value is None else value[5:-1] for value in values)
@@ -107,3 +107,4 @@ def composed(case: Timeline) -> Counter[Composed]:
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_timeline(case: Timeline) -> None:
     assert composed(case) == case.expected
+    assert composed(case, at_once=True) == case.expected

@@ -79,20 +79,19 @@ def _basic(group: Group, query: ContinuousQuery, dictionary: Dictionary) -> _Bas
         what = f"this cannot be in a temporal group: {problem.reason}"
         raise QueryError(what, place=group.place, hint=_HINT) from problem
     conditions: tuple[p.Condition, ...] = ()
-    if isinstance(node, p.InGraph) and node.name == group.window:
+    while isinstance(node, p.Filter | p.Project) or (
+        isinstance(node, p.InGraph) and node.name == group.window
+    ):
+        conditions += node.conditions if isinstance(node, p.Filter) else ()
         node = node.child
-    while isinstance(node, p.Filter):
-        conditions += node.conditions
-        node = node.child
-    seen = node.variables if isinstance(node, p.Project) else None
-    match = node.child if isinstance(node, p.Project) else node
     plain = tuple(each for each in conditions if isinstance(each, Expression))
-    if not isinstance(match, p.Match) or len(plain) < len(conditions):
+    if not isinstance(node, p.Match) or len(plain) < len(conditions):
         raise QueryError("this group is more than a basic graph pattern", place=group.place, hint=_HINT)
-    if not match.patterns:
+    if not node.patterns:
         raise QueryError("this group has no pattern", place=group.place, hint=_HINT)
-    every = dict.fromkeys(slot for each in match.patterns for slot in each if isinstance(slot, str))
-    return _Basic(match.patterns, seen if seen is not None else tuple(every), plain)
+    every = dict.fromkeys(slot for each in node.patterns for slot in each if isinstance(slot, str))
+    seen = tuple(name for name in every if not name.startswith("_:"))
+    return _Basic(node.patterns, seen, plain)
 
 
 def _pattern(slots: Slots, dictionary: Dictionary) -> Pattern:
