@@ -46,16 +46,19 @@ class Case:
 
 def make_query(random: Random) -> Asked:
     """A query. Groups with several patterns make intervals; few values make many matches."""
-    operands = [_operand(random, n) for n in range(random.choice((2, 2, 2, 3)))]
+    count = random.choice((2, 2, 2, 3))
+    operators = [_operator(random, last=n == count - 2) for n in range(count - 1)]
+    wide = [any(_is_wide(each) for each in operators[max(0, n - 1) : n + 1]) for n in range(count)]
+    operands = [_operand(random, n, wide=wide[n] and random.random() < 0.8) for n in range(count)]
     where = operands[0]
     for number, part in enumerate(operands[1:], 1):
         last = number == len(operands) - 1
-        where += f" {_operator(random, last=last)} {part}"
+        where += f" {operators[number - 1]} {part}"
         if random.random() < 0.3:
-            where += f" WITHIN {random.choice((3, 6, 10))}ms"
+            where += f" WITHIN {random.choice((4, 7, 10))}ms"
         if not last and random.random() < 0.3:
             where = f"{{ {where} }}"
-    range_ms, step_ms = random.choice(((12, 12), (12, 4), (10, 3), (6, 9), (40, 40)))
+    range_ms, step_ms = random.choice(((12, 12), (12, 4), (15, 3), (8, 9), (40, 40), (40, 40)))
     return asked(where, _seen(operands, where), range_ms, step_ms)
 
 
@@ -90,24 +93,27 @@ def _operator(random: Random, *, last: bool) -> str:
         return random.choice(("OPTIONALSEQ", "EQUALSOPTIONAL")) + random.choice(("", " [RECENT]"))
     operator = f"{random.choice(OPERATORS)} {random.choice(STRATEGIES)}"
     if operator.startswith("SEQ") and random.random() < 0.35:
-        operator += f" NOT {{ {_pattern(random, 'xq')} }} SEQ"
+        operator += f" NOT {{ {_pattern(random, 'q')} }} SEQ"
     return operator
 
 
-def _operand(random: Random, number: int) -> str:
+def _is_wide(operator: str) -> bool:
+    """Whether it is about intervals, so that instants would not do."""
+    return operator.split()[0] not in ("SEQ", "BEFORE", "AFTER", "EQUALS", "OPTIONALSEQ", "EQUALSOPTIONAL")
+
+
+def _operand(random: Random, number: int, *, wide: bool) -> str:
     own = "yzu"[number]
-    patterns = [_pattern(random, f"x{own}")]
-    while random.random() < 0.5 and len(patterns) < 2:
-        patterns.append(_pattern(random, f"x{own}"))
-    repeated = random.choice(("", "", "", "", "+", "{2}", "{1,2}", "{2,}"))
-    if repeated and len(patterns) > 1:
-        repeated = ""
+    patterns = [_pattern(random, own)]
+    if wide or random.random() < 0.3:
+        patterns.append(_pattern(random, f"{own}2"))
+    repeated = random.choice(("", "", "", "", "+", "{2}", "{1,2}", "{2,}")) if len(patterns) == 1 else ""
     return f"{{ {' . '.join(patterns)} }}{repeated}"
 
 
-def _pattern(random: Random, names: str) -> str:
-    s = "?x" if random.random() < 0.8 else random.choice(("?x", ":1", f"?{names[-1]}"))
-    o = random.choice((f"?{names[-1]}", f"?{names[-1]}", ":1", ":2"))
+def _pattern(random: Random, own: str) -> str:
+    s = random.choice(("?x", "?x", "?x", "?x", ":1", f"?{own[0]}"))
+    o = random.choice((f"?{own}", f"?{own}", f"?{own}", f"?{own[0]}", ":1"))
     return f"{s} {random.choice((':a', ':a', ':a', ':b', ':b', ':c'))} {o}"
 
 
@@ -120,7 +126,7 @@ def _triple(random: Random) -> Triple:
 
 
 def _statements(random: Random) -> list[Statement]:
-    count, last = random.choice((8, 12, 16)), random.choice((9, 12, 30))
+    count, last = random.choice((8, 12, 14)), random.choice((8, 12, 25))
     return [(random.randint(1, last), *_triple(random)) for _ in range(count)]
 
 
