@@ -6,7 +6,7 @@ time (`advance`). What nothing to come can complete is dropped at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ensue.events.expand import Expander
 from ensue.events.leaf import Leaf
 from ensue.events.memory import Memory, Tally
 from ensue.events.network import Network, times_of
-from ensue.events.occurrences import Column, Occurrences
+from ensue.events.plain import Decode, Encode, packed, plain_rows, rows_of, unpacked
 from ensue.events.planning import check, plan_group
 from ensue.events.tree import Group
 from ensue.model import NEVER
@@ -28,7 +28,7 @@ from ensue.plan.lookout import Lookout, schema_on_the_stream
 from ensue.plan.shapes import Shape
 from ensue.query.arrivals import Arrivals
 from ensue.query.compiled.expressions import Values
-from ensue.query.dataset import Columns, Composed, column_of_terms
+from ensue.query.dataset import Columns, Composed
 from ensue.query.tree import ContinuousQuery
 from ensue.rules.tree import Rule
 
@@ -160,7 +160,7 @@ class EventEngine:
 
     # -- going on from a checkpoint ----------------------------------------------------------------
 
-    def state(self, decode: Callable[[Sequence[int]], list[str | None]]) -> dict[str, Any]:
+    def state(self, decode: Decode) -> dict[str, Any]:
         """All that is remembered, as plain data in terms: for `resume`. Nothing may be waiting."""
         networks = []
         for network in self._networks:
@@ -168,10 +168,10 @@ class EventEngine:
             networks.append(
                 {
                     "memories": [
-                        [_plain(memory.rows, decode), memory.until.tolist()]
+                        [plain_rows(memory.rows, decode), packed(memory.until)]
                         for memory in network.root.memories()
                     ],
-                    "tables": [_plain(rows, decode) for rows in tables],
+                    "tables": [plain_rows(rows, decode) for rows in tables],
                     "counters": [counter.given for counter in network.root.counters()],
                 }
             )
@@ -183,15 +183,15 @@ class EventEngine:
         """Differs when `state` does."""
         return [self.steps, self._now, self._forgotten]
 
-    def resume(self, state: Mapping[str, Any] | None, encode: Callable[[Sequence[str]], list[int]]) -> None:
+    def resume(self, state: Mapping[str, Any] | None, encode: Encode) -> None:
         """Go on from a state, whatever has been let in meanwhile; from the beginning if there is none."""
         self._pending = []
         if state is None:
             return
         for network, plain in zip(self._networks, state["networks"], strict=True):
             for memory, (rows, until) in zip(network.root.memories(), plain["memories"], strict=True):
-                memory.restore(_rows(rows, encode), until)
-            tables = [_rows(rows, encode) for rows in plain["tables"]]
+                memory.restore(rows_of(rows, encode), unpacked(until))
+            tables = [rows_of(rows, encode) for rows in plain["tables"]]
             network.results = tables[0]
             if network.alone is not None:
                 network.alone = tables[1]
@@ -200,20 +200,3 @@ class EventEngine:
         self._copies, self._now = state["copies"], state["now"]
         tally = state["tally"]
         self._tally.collected, self._tally.consumed, self.late, self.found, self.steps = tally
-
-
-def _plain(rows: Occurrences, decode: Callable[[Sequence[int]], list[str | None]]) -> dict[str, Any]:
-    columns: dict[str, Any] = {}
-    for name, column in rows.columns.items():
-        numbers = column.tolist()
-        columns[name] = numbers if name[0] in "@#" else decode(numbers)
-    times = [rows.start.tolist(), rows.end.tolist(), rows.order.tolist()]
-    return {"columns": columns, "times": times}
-
-
-def _rows(plain: Mapping[str, Any], encode: Callable[[Sequence[str]], list[int]]) -> Occurrences:
-    def column(name: str, values: list[Any]) -> Column:
-        return np.array(values, np.int64) if name[0] in "@#" else column_of_terms(values, encode)
-
-    columns = {name: column(name, values) for name, values in plain["columns"].items()}
-    return Occurrences(columns, *(np.array(times, np.int64) for times in plain["times"]))

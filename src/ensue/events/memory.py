@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -112,7 +111,7 @@ class Memory:
     def _keep(self, which: Column) -> None:
         self.rows, self.until, self._keys = self.rows.take(which), self.until[which], self._keys[which]
 
-    def restore(self, rows: Occurrences, until: Sequence[int]) -> None:
+    def restore(self, rows: Occurrences, until: Times) -> None:
         """Hold what another has held, and nothing else."""
         self.__post_init__()
-        self.add(rows, np.array(until, np.int64))
+        self.add(rows, until)
