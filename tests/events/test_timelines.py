@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from ensue import Reasoner
+from ensue.events import operator
 
 MARGIN = 10
 """Where time begins."""
@@ -108,3 +109,11 @@ def composed(case: Timeline, *, at_once: bool = False) -> Counter[Composed]:
 def test_timeline(case: Timeline) -> None:
     assert composed(case) == case.expected
     assert composed(case, at_once=True) == case.expected
+
+
+def test_drawings_are_the_same_where_few_pairs_are_looked_at_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(operator, "AT_ONCE", 1)
+    for case in CASES:
+        assert composed(case, at_once=True) == case.expected, case.name

@@ -134,21 +134,18 @@ def run(events: Sequence[Timed], query: str, options: Options, *, collects: bool
     """Push all events, and read all answers."""
     reasoner = Reasoner(collects=collects)
     reasoner.register(query)
-    [running] = reasoner._timeline.queries
-    engine = running.events
-    assert engine is not None
     most = overdue = 0
     started, cpu = perf_counter(), process_time()
     for first in range(0, len(events), options.batch):
         reasoner.feed(STREAM, events[first : first + options.batch])
         for _ in reasoner.advance():
             pass
-        most = max(most, engine.counters()["partial_matches"])
-        overdue += engine.overdue()
+        counters = reasoner.counters()
+        most, overdue = max(most, counters["partial_matches"]), overdue + counters["overdue"]
     for _ in reasoner.end():
         pass
     seconds, cpu = perf_counter() - started, process_time() - cpu
-    held = engine.counters()
+    held = reasoner.counters()
     return Run(
         len(events), seconds, cpu, held["composed"], most, held["collected"], held["consumed"], overdue
     )

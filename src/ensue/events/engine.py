@@ -143,9 +143,10 @@ class EventEngine:
             "consumed": self._tally.consumed,
             "composed": self.found,
             "late_events": self.late,
+            "overdue": self._overdue(),
         }
 
-    def overdue(self) -> int:
+    def _overdue(self) -> int:
         """How many partial matches have outlived their lifetime: none, if garbage is collected."""
         return sum(int(np.count_nonzero(memory.until <= self._now)) for memory in self._memories())
 
