@@ -9,7 +9,7 @@ from ensue.dictionary import Dictionary
 from ensue.errors import QueryError
 from ensue.events.conjunction import Atom
 from ensue.events.leaf import Alternative, GroupPlan
-from ensue.events.tree import Group, groups
+from ensue.events.tree import Group
 from ensue.events.unfolding import Way, ways
 from ensue.query.compiled import plan as p
 from ensue.query.compiled.compile import compile_group
@@ -62,14 +62,6 @@ def plan_group(
         hint = "put the expression, or the group, inside WINDOW <name> { }"
         raise QueryError("no stream feeds this group", place=group.place, hint=hint)
     return GroupPlan(basic.variables, alternatives, len(patterns), basic.conditions, streams)
-
-
-def patterns_of(query: ContinuousQuery, dictionary: Dictionary) -> list[Pattern]:
-    """All triple patterns of a temporal query's groups."""
-    assert query.events is not None
-    every = [group for expression in query.events.expressions for group in groups(expression)]
-    found = [_basic(group, query, dictionary).patterns for group in every]
-    return [_pattern(each, dictionary) for patterns in found for each in patterns]
 
 
 def _basic(group: Group, query: ContinuousQuery, dictionary: Dictionary) -> _Basic:

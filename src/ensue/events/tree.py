@@ -6,7 +6,6 @@ says which occurrences make a composed one (docs/events.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -128,19 +127,6 @@ class Events:
     def shared(self) -> set[str]:
         """The variables that all expressions have."""
         return set.intersection(*(set(tree.variables) for tree in self.expressions))
-
-
-def groups(expression: Expression) -> Iterator[Group]:
-    """The groups of an expression, in order; those that are not to be as well."""
-    match expression:
-        case Group():
-            yield expression
-        case Repeat():
-            yield from groups(expression.operand)
-        case Related():
-            yield from groups(expression.left)
-            yield from expression.without
-            yield from groups(expression.right)
 
 
 def show(tree: Expression) -> str:
