@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ensue.dictionary import Dictionary
 from ensue.errors import StrategyError, UsageError, did_you_mean
+from ensue.events.engine import EventEngine
 from ensue.files import FilePath
 from ensue.graphs import Graphs
 from ensue.knowledge import InFiles, Knowledge
@@ -104,6 +105,7 @@ class Reasoner:
         equality: str = EQUALITIES[0],
         violations: str | None = None,
         explain: bool = False,
+        collects: bool = True,
     ) -> None:
         """`background` is in files; `graphs` says which file the IRI of a FROM is, `allow` from where else
         FROM may read files. Or `background` says all of that itself.
@@ -119,6 +121,7 @@ class Reasoner:
         "representatives"; or "plain": the rules are applied as they are. The answers are the same.
         `violations`: "changes" or "all" of what violates conditions in the windows (see `violations`).
         `explain`: remember what the last two windows of each query held, so that it can be told why.
+        `collects`: partial matches of temporal queries are dropped once nothing to come can complete them.
         """
         self.dictionary = self._make_dictionary()
         if strategy != "auto":
@@ -134,6 +137,7 @@ class Reasoner:
         self._background = Background(found, self.dictionary, background, strategy, equality)
         self._t0, self._bounds, self._report = t0, bounds, report or Report()
         self._until = until
+        self._collects = collects
         self._fixed_schema = fixed_schema
         self._check = None if check is None else Check(check)
         self._intake = Intake(disorder, max_pending, clock)
@@ -253,8 +257,23 @@ class Reasoner:
         named = {iri: self._background.named(iri) for iri in query.named_graphs}
         until = (self._until or query.violations) and stamped
         return RunningQuery(
-            query, scopes, choice, named, self._sources, until=until, share=share, check=self._check
+            query,
+            scopes,
+            choice,
+            named,
+            self._sources,
+            until=until,
+            share=share,
+            check=self._check,
+            events=self._events(query),
         )
+
+    def _events(self, query: ContinuousQuery) -> EventEngine | None:
+        """What finds the occurrences of a query's temporal expressions, if it has any."""
+        if query.events is None:
+            return None
+        derived = self._background.derivation(query)
+        return EventEngine(query, self.dictionary, derived, collects=self._collects)
 
     def _follow(self, stream: str) -> list[WindowSpec]:
         if stream not in self._streams:
@@ -527,6 +546,7 @@ class Reasoner:
             "windows": sum(running.evaluations for running in queries),
             "answers": self.answers,
             "seconds": self._sources.stages.seconds(),
+            **self._event_counters(),
         }
 
     def metrics(self) -> dict[str, Any]:
@@ -536,6 +556,14 @@ class Reasoner:
         """
         derived = sum(source.derived() for source in self._sources.materialisations.values())
         return {**self.counters(), **self.held(), "derived": derived}
+
+    def _event_counters(self) -> dict[str, int]:
+        """What temporal queries remember, and what became of what they did; nothing if there are none."""
+        found: dict[str, int] = {}
+        for running in self._timeline.queries:
+            for name, count in (running.events.counters() if running.events else {}).items():
+                found[name] = found.get(name, 0) + count
+        return found
 
     def held(self) -> dict[str, int]:
         """How much is held, and how much was done for it. Brings everything up to date first."""

@@ -48,6 +48,7 @@ def add_bench(subparsers: SubParsers) -> None:
     _add_equality(names)
     _add_lubm(names)
     _add_reason(names)
+    _add_events(names)
 
 
 def _add_isin(kinds: SubParsers) -> None:
@@ -324,6 +325,17 @@ def _add_lubm(names: SubParsers) -> None:
     _add_common(parser, _lubm)
 
 
+def _add_events(names: SubParsers) -> None:
+    parser = names.add_parser("events", help="chains of events in time, and what is remembered of them")
+    parser.add_argument("--events", type=_positive, metavar="N", help="statements of the stream")
+    parser.add_argument("--keys", type=_positive, metavar="N", help="things that events are about")
+    parser.add_argument("--rate", type=_positive, metavar="R", help="events in a second of the stream")
+    parser.add_argument("--within-ms", type=_positive, metavar="MS", help="how long a chain may last")
+    parser.add_argument("--chains", type=_whole_numbers, metavar="A,B,...", help="numbers of patterns")
+    parser.add_argument("--batch", type=_positive, metavar="N", help="events that are pushed at once")
+    _add_common(parser, _events)
+
+
 def _add_common(parser: argparse.ArgumentParser, build: Callable[[argparse.Namespace], Experiment]) -> None:
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--json", metavar="FILE", help="the same figures as JSON")
@@ -428,6 +440,13 @@ def _lubm(args: argparse.Namespace) -> Experiment:
 
     names = "univ least table_univ window shards cores repeats regimes parts"
     return experiment.experiment(experiment.Options(**_given(args, names)))
+
+
+def _events(args: argparse.Namespace) -> Experiment:
+    from ensue.bench import events
+
+    names = "events keys rate within_ms chains batch seed"
+    return events.experiment(events.Options(**_given(args, names)))
 
 
 def _given(args: argparse.Namespace, names: str) -> dict[str, Any]:

@@ -56,6 +56,7 @@ def _lines(plan: dict[str, Any]) -> list[str]:
         if query["partition"] is not None:
             lines.append(f"  partitioned by {query['partition']}")
         lines.append(f"  evaluator: {query['evaluator']} ({query['why']})")
+        lines += [f"  in time: {expression}" for expression in query["events"]]
         lines += [f"  {graph['name']}: {graph['from']}" for graph in query["graphs"]]
     for scope in plan["scopes"]:
         parted = "" if scope["partition"] is None else f", partitioned by {scope['partition']}"

@@ -102,7 +102,7 @@ def patterns(query: ContinuousQuery, within: Graphs | None = None) -> tuple[Patt
     if query.form is Form.DESCRIBE:
         raise AsksForEverything("DESCRIBE asks for whatever is said of a thing")
     graphs = Fed.of(query) if within is None else within
-    asked = _patterns(query.algebra, query, graphs, graphs.default)
+    asked = _patterns(query.planned, query, graphs, graphs.default)
     return tuple(dict.fromkeys((*asked, *stamped(query))))
 
 

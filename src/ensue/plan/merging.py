@@ -39,7 +39,7 @@ def lower(query: ContinuousQuery, variable: str) -> Lower:
     >>> found.tree.name, found.cut, found.because
     ('BGP', <Cut.ANSWERS: 'answers'>, 'ORDER BY puts all answers in order')
     """
-    tree, key = query.algebra.p, Variable(variable)
+    tree, key = query.planned.p, Variable(variable)
     is_cut = tree.name == "Slice"
     tree = tree.p if is_cut else tree
     is_distinct = tree.name == "Distinct"

@@ -57,7 +57,8 @@ def narrowed(query: ContinuousQuery, within: Graphs, cuts: Cuts) -> Narrowed:
     """
     walk = _Walk(query, within, cuts)
     every = [walk.over(pattern) for pattern in patterns(query, within)]
-    walk.go(query.algebra.p, within.default, _ANYTHING)
+    if query.events is None:  # In time, what joins with nothing can still use up what would.
+        walk.go(query.algebra.p, within.default, _ANYTHING)
     for pattern in every:
         if pattern not in walk.seen:  # Wherever it stands: nothing is known of its variables.
             walk.found.shapes.setdefault(shape_of(pattern), pattern)

@@ -204,6 +204,8 @@ def _divide(query: ContinuousQuery, cuts: Cuts) -> _Division:
     asked = patterns(query)
     names = [node.name for pattern in asked for node in pattern if isinstance(node, Var)]
     visible = dict.fromkeys(name for name in names if not name.startswith(("/", "_:")))
+    if query.events is not None:  # What only a repetition knows can differ from one time to the next.
+        visible = {name: None for name in visible if name in query.events.shared}
     found: _Division | None = None
     first: NotDivided | None = None
     for variable in sorted(visible, key=lambda name: -names.count(name)):

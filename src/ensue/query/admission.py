@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ensue.errors import UsageError
 from ensue.model import FOREVER, NEVER
 from ensue.query.arrivals import Arrival, Arrivals
 from ensue.query.loose import StreamLog
@@ -47,11 +48,16 @@ class Admission:
         self._offsets: dict[str, list[tuple[Scope, Materialisation]]] = {}
         self._kept = _Kept({}, {}, {})
         self._plans = plans
+        self._events: list[RunningQuery] = []
+        """The queries with temporal expressions."""
 
     def serve(self, running: RunningQuery) -> list[int]:
         """Keep what a query reads from now on; for each window the time up to which some is missing."""
         streams = running.query.streams
         missing = {on: self._log(on.stream) for on in running.loose}
+        if running.events is not None:
+            self._events.append(running)
+            missing |= {on: self._newest.get(("time", on.stream), NEVER) for on in streams}
         for name, bound in running.bounds.items():
             self._plans.read(bound.scope, running.query, name)
             source = self._materialisation(bound.scope)
@@ -72,6 +78,7 @@ class Admission:
         scopes = {bound.scope for running in queries for bound in running.bounds.values()}
         for scope in self._sources.materialisations.keys() - scopes:
             del self._sources.materialisations[scope]
+        self._events = [running for running in queries if running.events is not None]
         logged = {on.stream for running in queries for on in running.loose}
         for stream in self._sources.logs.keys() - logged:
             del self._sources.logs[stream]
@@ -96,8 +103,12 @@ class Admission:
         for scope, source in self._offsets.get(stream, ()):
             if scope.axis == axis:
                 source.admit(stream, arrivals)
-        if axis == "time" and stream in self._sources.logs:
-            self._sources.logs[stream].add(arrivals)
+        if axis == "time":
+            if stream in self._sources.logs:
+                self._sources.logs[stream].add(arrivals)
+            for running in self._events:
+                if running.events is not None:
+                    running.events.admit(stream, arrivals)
 
     def reach(self, axis: Axis, stream: str, newest: int) -> None:
         """A stream has been admitted up to this time or number."""
@@ -105,6 +116,11 @@ class Admission:
 
     def retract(self, stream: str, row: Arrival, *, every: bool) -> int:
         """Take back the newest (or `every`) copy of a statement wherever it is; say how many there were."""
+        if any(on.stream == stream for running in self._events for on in running.query.streams):
+            what = f"a temporal query reads <{stream}>, and what it has composed cannot be taken back"
+            raise UsageError(
+                what, hint="send the retraction as an event of its own, and ask for NOT { } of it"
+            )
         found = [source.retract(row, every=every) for _, source in self._offsets.get(stream, ())]
         if stream in self._sources.logs:
             found.append(self._sources.logs[stream].retract(row, every=every))
@@ -120,6 +136,9 @@ class Admission:
         numbers: dict[str, int] = {}
         for running in queries:
             here = now[running.name]
+            if running.events is not None:
+                running.events.advance(here)
+                running.events.forget(_next_window(running.query.streams[0], here).open)
             for on in running.loose:
                 if isinstance(on.spec, CountWindow):
                     last = self._newest.get(("count", on.stream), 0)
@@ -159,7 +178,7 @@ class Admission:
 
     def settle(self) -> list[bytes | None]:
         """Let every scope settle, with no queries to come; None among them if one cannot be put away."""
-        loose = [None] if self._sources.logs else []
+        loose = [None] if self._sources.logs or self._events else []
         sources = self._sources.materialisations.items()
         return [
             *loose,

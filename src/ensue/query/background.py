@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ensue.dictionary import Dictionary
+from ensue.errors import QueryError
+from ensue.events.engine import Derivation
 from ensue.files import Statement
 from ensue.knowledge import Knowledge
 from ensue.maintain import make
 from ensue.maintain.contract import Maintainer
 from ensue.maintain.represented import Represented, represented
 from ensue.model import BACKGROUND, Copies, Facts, by_column
+from ensue.plan import linear
+from ensue.plan.asked import Fed
 from ensue.plan.known import Closed
+from ensue.plan.linear import TooMuchFollows
 from ensue.plan.lookout import Lookout, Numbers, list_for_rules
 from ensue.plan.representatives import EQUALITIES, Settled, settle
 from ensue.plan.specialise import Reader, Specialised, specialise
@@ -26,6 +31,7 @@ from ensue.query.apart import Apart
 from ensue.query.dataset import Columns, PlainGraph, visible
 from ensue.query.materialise import CONTEXT
 from ensue.query.parting import Keys
+from ensue.query.tree import ContinuousQuery
 from ensue.query.violations import wrong, wrong_apart
 from ensue.rules.tree import RuleSet
 from ensue.violations import Violation, violations_in
@@ -95,6 +101,24 @@ class Background:
         """Raise InputError if something outside of the background brings what rules over lists ask for."""
         if self._refused is not None and (row := self._refused.first(s, p, o)) is not None:
             raise list_for_rules(where, *(self._dictionary.decode(int(column[row])) for column in (s, p, o)))
+
+    def derivation(self, query: ContinuousQuery) -> Derivation:
+        """How statements become what the groups of a temporal query match; raises QueryError."""
+        graphs = frozenset(query.default_graphs)
+        if not self._settle(graphs).classes.is_trivial:
+            what, hint = "occurrences are not found of terms that are kept as one", 'say equality "plain"'
+            raise QueryError(what, place=query.place, hint=hint)
+        plan = self.specialised([(query, Fed.of(query))], graphs)
+        if not plan.rules.rules:
+            return Derivation(None, (), plan.assumed, self.closed(graphs))
+        try:
+            found = linear.find(plan.rules, self._known(graphs))
+        except TooMuchFollows:
+            what, hint = "more follows from the schema than a table should hold", "leave out rules"
+            raise QueryError(what, place=query.place, hint=hint) from None
+        table = found.table if len(found.table) else None
+        assumed = (*plan.assumed, *found.assumed)
+        return Derivation(table, found.left.rules, assumed, self.closed(graphs))
 
     def maintainer(self, graphs: frozenset[str], plan: Specialised, strategy: str) -> Maintainer:
         """A new maintainer over the background and these graphs, as a plan has it."""

@@ -25,6 +25,19 @@ class Choice:
     reason: str
 
 
+def _compiled(query: ContinuousQuery, dictionary: Dictionary, wanted: str) -> CompiledEvaluator:
+    """The compiled evaluator, for a query that no other one can answer."""
+    if wanted == "oxigraph":
+        what, hint = "oxigraph knows no temporal operators", "leave the choice to Ensue: --evaluator auto"
+        raise QueryError(what, place=query.place, hint=hint)
+    try:
+        return CompiledEvaluator(query, dictionary)
+    except NotCompiled as problem:
+        what = f"this cannot be in a query with temporal operators: {problem.reason}"
+        hint = "construct a stream of what occurs, and ask that of another query"
+        raise QueryError(what, place=query.place, hint=hint) from problem
+
+
 def choose_evaluator(
     query: ContinuousQuery, dictionary: Dictionary, wanted: str = "auto", share: Share | None = None
 ) -> Choice:
@@ -41,6 +54,10 @@ def choose_evaluator(
         raise UsageError(f"unknown evaluator '{wanted}'", hint=f"one of {', '.join(EVALUATORS)}")
     if share is not None and share.cut in (Cut.ANSWERS, Cut.GROUPS):
         return Choice(PartEvaluator(query, dictionary, share), "a shard's part of it is compiled")
+    if query.events is not None:
+        return Choice(
+            _compiled(query, dictionary, wanted), "it has temporal operators, so it must be compiled"
+        )
     if wanted == "oxigraph":
         return Choice(OxigraphEvaluator(query), "asked for")
     try:

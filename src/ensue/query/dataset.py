@@ -6,7 +6,7 @@ fact about a node that a rule minted, and none with a literal for a subject: tho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -122,6 +122,45 @@ class PlainGraph:
 
 
 @dataclass(frozen=True, slots=True)
+class Composed:
+    """The composed occurrences of a temporal expression inside a window."""
+
+    columns: Mapping[str, Integers]
+    starts: Integers
+    lasting: bool
+    """Whether each is there until it leaves by age."""
+
+    @property
+    def stamps(self) -> Integers | None:
+        """Stamps as relations have them: an occurrence leaves with the oldest statement that it rests on."""
+        return self.starts if self.lasting else None
+
+    def plain(self, decode: Callable[[Sequence[int]], list[str | None]]) -> dict[str, Any]:
+        """The same in terms, for `of_plain`."""
+        columns = {name: decode(column.tolist()) for name, column in self.columns.items()}
+        return {"columns": columns, "starts": self.starts.tolist(), "lasting": self.lasting}
+
+    @classmethod
+    def of_plain(cls, plain: Mapping[str, Any], encode: Callable[[Sequence[str]], list[int]]) -> Composed:
+        """From what `plain` gave."""
+        columns = {name: column_of_terms(terms, encode) for name, terms in plain["columns"].items()}
+        return cls(columns, np.array(plain["starts"], np.int64), plain["lasting"])
+
+
+def column_of_terms(
+    terms: Sequence[str | None], encode: Callable[[Sequence[str]], list[int]]
+) -> NDArray[np.int32]:
+    """A column of terms, 0 where there is none.
+
+    >>> column_of_terms(["<urn:a>", None], lambda texts: [7 for _ in texts])
+    array([7, 0], dtype=int32)
+    """
+    found = np.zeros(len(terms), np.int32)
+    found[[at for at, term in enumerate(terms) if term]] = encode([term for term in terms if term])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
 class Dataset:
     """The graphs of an evaluation. IRIs are text without brackets."""
 
@@ -133,3 +172,5 @@ class Dataset:
     """Which of the named ones are windows."""
     partition: str = ""
     """Tells the partition that this is from others of the same query; nothing if there are none."""
+    occurrences: Mapping[int, Composed] = field(default_factory=dict)
+    """What temporal expressions, by number, have composed."""

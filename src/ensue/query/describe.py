@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ensue.events.tree import show as show_expression
 from ensue.plan.shapes import show
 from ensue.plan.specialise import Specialised
 from ensue.plan.strategy import StrategyChoice
@@ -44,6 +45,9 @@ def _query(running: RunningQuery, level: int, names: Mapping[Scope, str]) -> dic
         "partition": None if query.partition is None else _partition(running),
         "evaluator": running.choice.evaluator.name,
         "why": running.choice.reason,
+        "events": []
+        if query.events is None
+        else [show_expression(tree) for tree in query.events.expressions],
         "graphs": [{"name": name, "from": _graph(part, names)} for name, part in graphs.items()],
     }
 

@@ -16,6 +16,7 @@ from pyoxigraph import NamedNode
 from ensue.errors import QueryError, QuerySyntaxError, did_you_mean
 from ensue.query.language_clauses import CSPARQL, RSPQL, GraphPattern, Outline, WindowClause, outline
 from ensue.query.language_cursor import Cursor
+from ensue.query.language_events import find_events
 from ensue.query.language_sparql import algebra, inner
 from ensue.query.tree import ContinuousQuery, Form, Kind, Partition, Relation, StreamWindow
 from ensue.rules.lexer import Source, Token
@@ -47,7 +48,8 @@ def _parse(text: str, file: str, name: str) -> ContinuousQuery:
     default, named = (tuple(dict.fromkeys(_graphs(found, named))) for named in (False, True))
     _check_graph_names(source, found, {window.name for window in streams if window.name})
     _check_terms(source, found, [token for token in cursor.tokens if token not in found.ours])
-    rest = inner(source, cursor.tokens, found.ours)
+    temporal = find_events(cursor, found, base)
+    rest = temporal.rest if temporal else inner(source, cursor.tokens, found.ours)
     form = Form(found.first_form().text.upper())
     return ContinuousQuery(
         name=_name(found, name),
@@ -66,6 +68,7 @@ def _parse(text: str, file: str, name: str) -> ContinuousQuery:
         text=source.text,
         place=source.place(cursor.tokens[0].start),
         partition=_partition(source, found),
+        events=temporal.events if temporal else None,
     )
 
 

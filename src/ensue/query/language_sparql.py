@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
@@ -24,6 +24,7 @@ from rdflib.plugins.sparql.parserutils import CompValue
 
 from ensue.errors import QueryError, QuerySyntaxError
 from ensue.query.language_cursor import blank
+from ensue.query.tree import HIDDEN
 from ensue.rules.lexer import Source, Token
 
 
@@ -37,8 +38,17 @@ class Inner:
     starts: tuple[int, ...]
 
 
-def inner(source: Source, tokens: list[Token], ours: set[Token]) -> Inner:
+def inner(
+    source: Source,
+    tokens: list[Token],
+    ours: set[Token],
+    *,
+    replaced: Mapping[Token, str] | None = None,
+    lead: str = "",
+) -> Inner:
     """What is left of a query without the tokens that are ours, and without comments.
+
+    `replaced` are tokens in whose place another text stands, `lead` is one that stands before all.
 
     >>> from ensue.query.language_cursor import Cursor
     >>> source = Source("FROM <urn:g> ASK # really?", "q.rq")
@@ -46,13 +56,16 @@ def inner(source: Source, tokens: list[Token], ours: set[Token]) -> Inner:
     >>> inner(source, tokens, set(tokens[:2])).text
     '             ASK          '
     """
-    text, end = "", 0
+    text, end = lead, 0
     left, starts = [], []
+    others = replaced or {}
     for token in tokens:
         text += blank(source.text[end : token.start])
         end = token.start + len(token.text)
         if token in ours:
             text += blank(token.text)
+        elif token in others:
+            text += others[token] or blank(token.text)
         else:
             left.append(token)
             starts.append(len(text))
@@ -157,11 +170,13 @@ def _order_star(query: Inner, found: CompValue) -> None:
     words = [token.text.upper() for token in query.tokens[:200]]
     start = words.index("SELECT") if "SELECT" in words and found.name == "SelectQuery" else len(words)
     if "*" in words[start + 1 : start + 2] or "*" in words[start + 2 : start + 3]:
-        first = {token.text[1:]: number for number, token in reversed(list(enumerate(query.tokens)))}
+        # By the text, as some of it may stand for what the user wrote.
+        first = {name[1]: name.start() for name in reversed(list(re.finditer(r"[?$](\w+)", query.text)))}
         project = found.p
         while project.name != "Project":
             project = project.p
-        found["PV"] = project["PV"] = sorted(in_scope(project.p), key=lambda name: first[str(name)])
+        seen = (name for name in in_scope(project.p) if not name.startswith(HIDDEN))
+        found["PV"] = project["PV"] = sorted(seen, key=lambda name: first[str(name)])
 
 
 _switch = Lock()

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any, cast
 
 from ensue.dictionary import Dictionary
+from ensue.events.engine import EventEngine
 from ensue.model import FOREVER, Copies
 from ensue.query.answers import Answers
 from ensue.query.apart import (
@@ -26,7 +27,7 @@ from ensue.query.choose import Choice
 from ensue.query.compiled.apart import AtOnce
 from ensue.query.compiled.evaluator import CompiledEvaluator
 from ensue.query.compiled.plan import Plan
-from ensue.query.dataset import Columns, Dataset, Graph, Pattern, PlainGraph
+from ensue.query.dataset import Columns, Composed, Dataset, Graph, Pattern, PlainGraph
 from ensue.query.emit import Emitter, PartEmitter
 from ensue.query.loose import StreamLog
 from ensue.query.materialise import CONTEXT, Materialisation, kept
@@ -79,13 +80,16 @@ class RunningQuery:
         until: bool = False,
         share: Share | None = None,
         check: Check | None = None,
+        events: EventEngine | None = None,
     ) -> None:
         """`named` are the graphs of FROM NAMED; `until`: say when answers will leave.
 
         `share`: give only what is one's own, the rest is somebody else's; None: all is.
         `check`: hold answers against those over windows that are closed from scratch.
+        `events` finds the occurrences of its temporal expressions, if it has any.
         """
         self.query = query
+        self.events = events
         self.scopes = scopes
         self.bounds = scopes.bounds
         self.loose = [query.streams[k] for part in scopes.loose for k in part.positions]
@@ -108,6 +112,8 @@ class RunningQuery:
         self._group = self._find_group()
         self._seen: dict[str | None, _Seen] = {}
         self._contents: dict[int, tuple[Window, list[Arrival]]] = {}
+        self._composed: tuple[Window, dict[int, Composed]] | None = None
+        """The occurrences inside the window that was read last."""
 
     @property
     def _is_parted(self) -> bool:
@@ -132,6 +138,9 @@ class RunningQuery:
                 self._seen[name] = _Seen(read.window, self._read(source, threshold))
                 if self._check is not None and not self._in_step:
                     self._from_scratch[name] = self._closed(source.copies(threshold), bound.scope.graphs)
+        if self.events is not None:
+            self.events.advance(read.window.close)
+            self._composed = (read.window, self.events.read(read.window.open))
         on = self.query.streams[read.position]
         if on in self.loose:
             self._contents[read.position] = (read.window, self._sources.logs[on.stream].within(read.window))
@@ -199,11 +208,12 @@ class RunningQuery:
     @property
     def version(self) -> list[Any]:
         """Differs when `state` may; empty where there is nothing to remember."""
-        if self._in_step and not self.emitter.remembers:
+        if self._in_step and not self.emitter.remembers and self.events is None:
             return []
         read = [(name or "", *seen.window) for name, seen in self._seen.items()]
         read += [(str(position), *window) for position, (window, _) in self._contents.items()]
-        return [self.evaluations, *sorted(read)]
+        events = [] if self.events is None else self.events.version
+        return [self.evaluations, *events, *sorted(read)]
 
     def state(self) -> dict[str, Any]:
         """What it remembers between evaluations, as plain data in terms, not integers: for `resume`."""
@@ -216,13 +226,27 @@ class RunningQuery:
             "contents": {
                 str(at): [*window, plain_rows(rows, decode)] for at, (window, rows) in contents.items()
             },
+            "events": None if self.events is None else self.events.state(decode),
+            "composed": self._plain_composed(decode),
         }
+
+    def _plain_composed(self, decode: Decode) -> list[Any] | None:
+        if self._in_step or self._composed is None:
+            return None
+        window, every = self._composed
+        return [*window, [each.plain(decode) for each in every.values()]]
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Go on from a state; from the beginning if there is none."""
         encode = self._sources.dictionary.encode_all
         self._seen, self._contents = {}, {}
         self.emitter.restore(state.get("bag"))
+        if self.events is not None:
+            self.events.resume(state.get("events"), encode)
+            open_, close, every = state.get("composed") or (0, 0, None)
+            if every is not None:
+                found = dict(enumerate(Composed.of_plain(each, encode) for each in every))
+                self._composed = (Window(open_, close), found)
         for name, (open_, close, facts) in state.get("seen", {}).items():
             part = self.scopes.named[name] if name else self.scopes.default
             assert isinstance(part, Bound)
@@ -246,7 +270,10 @@ class RunningQuery:
         graphs += [graph.still for graph in self._named.values()]
         parts = [column for graph in read if isinstance(graph, PlainParts) for column in graph.used_terms()]
         columns = [column.tolist() for facts in graphs for column in (facts.s, facts.p, facts.o)]
-        return [*columns, *parts, [term for arrival in arrivals for term in arrival[1:]]]
+        composed = [] if self._composed is None else self._composed[1].values()
+        events: list[Iterable[int]] = [column for each in composed for column in each.columns.values()]
+        events += [] if self.events is None else self.events.used_terms()
+        return [*columns, *parts, *events, [term for arrival in arrivals for term in arrival[1:]]]
 
     def _find_group(self) -> int | None:
         """A number that is the same for queries with the same plan over the same scope alone."""
@@ -284,7 +311,18 @@ class RunningQuery:
         for name, part in self.scopes.named.items():
             named[name] = cast("Graph", read(name, part, evaluation))
         default = cast("Graph", read(None, self.scopes.default, evaluation))
-        return Dataset(self._sources.dictionary, default, named, frozenset(self.scopes.named))
+        windows = frozenset(self.scopes.named)
+        return Dataset(
+            self._sources.dictionary, default, named, windows, occurrences=self._occurrences(evaluation)
+        )
+
+    def _occurrences(self, evaluation: Evaluation) -> Mapping[int, Composed]:
+        """What temporal expressions have composed inside the window that is looked at."""
+        if self.events is None:
+            return {}
+        if self._composed is not None and self._composed[0] == evaluation.windows[0]:
+            return self._composed[1]
+        return self.events.read(FOREVER)  # That window closed before anything came.
 
     def _parts(self, evaluation: Evaluation, read: _Reads) -> dict[str | None, Parts]:
         """The graphs that streams feed, in parts."""

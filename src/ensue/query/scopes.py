@@ -117,6 +117,8 @@ def find_scopes(
     ([('urn:a', 4000), ('urn:b', 0)], 5000)
     """
     axis = axis_of(query)
+    if query.events is not None:  # What streams bring is seen by its temporal expressions alone.
+        return Scopes(axis, None, {})
     unnamed = [k for k, window in enumerate(query.streams) if window.name is None]
     positions = {window.name: (k,) for k, window in enumerate(query.streams) if window.name is not None}
     finder = _Finder(query, axis, alone, timestamps, keys_come)

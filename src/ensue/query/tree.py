@@ -11,7 +11,13 @@ from enum import StrEnum
 from rdflib.plugins.sparql.parserutils import CompValue
 
 from ensue.errors import Place
+from ensue.events.tree import Events
 from ensue.windows.spec import CountWindow, Landmark, TimeWindow
+
+EVENTS = "urn:ensue:events:"
+"""Patterns with this predicate, and a number, stand for the occurrences of a temporal expression."""
+HIDDEN = "ensue_"
+"""Variables whose name begins so stand for what is asked of occurrences; SELECT * does not give them."""
 
 
 class Kind(StrEnum):
@@ -97,6 +103,13 @@ class ContinuousQuery:
     """What its windows are parted by; None: they are not."""
     violations: bool = False
     """Whether it asks for what is wrong in its windows (`ensue.query.violations`), and sees nothing else."""
+    events: Events | None = None
+    """Its temporal expressions; None: it has none."""
+
+    @property
+    def planned(self) -> CompValue:
+        """The algebra to make plans of: joins stand for temporal operators."""
+        return self.algebra if self.events is None else self.events.planned
 
     @property
     def windows(self) -> dict[str, StreamWindow]:

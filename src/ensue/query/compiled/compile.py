@@ -22,7 +22,7 @@ from ensue.query.compiled.compile_paths import Pieces, Triple, pieces
 from ensue.query.compiled.expressions import Expression, aggregate_call, expression
 from ensue.query.compiled.unparse import NotCompiled, inner, term_text
 from ensue.query.dataset import Slot
-from ensue.query.tree import ContinuousQuery, Form
+from ensue.query.tree import EVENTS, ContinuousQuery, Form
 
 _SHORT_CONSTRUCT = re.compile(r"\bCONSTRUCT\s+WHERE\b", re.IGNORECASE)
 
@@ -42,6 +42,11 @@ def compile_query(query: ContinuousQuery, dictionary: Dictionary) -> p.Plan:
     if query.form is Form.SELECT:
         return p.Plan(query.form, root, tuple(map(str, query.algebra.PV)))
     return p.Plan(query.form, root, template=compiler.template() if query.form is Form.CONSTRUCT else ())
+
+
+def compile_group(query: ContinuousQuery, tree: CompValue, dictionary: Dictionary) -> p.Node:
+    """The operators of a part of a query's algebra; raises NotCompiled."""
+    return _Compiler(query, dictionary).node(tree, {})
 
 
 class _Compiler:
@@ -86,10 +91,24 @@ class _Compiler:
         return tuple(self._slots(triple) for triple in triples or ())
 
     def _basic(self, tree: CompValue, _: Names) -> p.Node:
+        events = [triple for triple in tree.triples if str(triple[1]).startswith(EVENTS)]
+        if events:
+            plain = [triple for triple in tree.triples if triple not in events]
+            return _join(self._occurrences(events), self._basic(CompValue("BGP", triples=plain), {}))
         found = self._pieces(pieces(tree.triples))
         names = dict.fromkeys(slot for slot in _slots_of(found) if isinstance(slot, str))
         seen = tuple(name for name in names if not name.startswith("_:"))
         return found if len(seen) == len(names) else p.Project(found, seen)
+
+    def _occurrences(self, triples: list[Triple]) -> p.Node:
+        """What stands for temporal expressions, by number."""
+        assert self._query.events is not None
+        found: dict[int, list[str]] = {}
+        for s, name, _ in triples:
+            variables = found.setdefault(int(str(name).removeprefix(EVENTS)), [])
+            variables += [str(s)] if isinstance(s, Variable) else []
+        every: Iterator[p.Node] = (p.Occurrences(number, tuple(names)) for number, names in found.items())
+        return reduce(_join, every)
 
     def _pieces(self, found: Pieces) -> p.Node:
         plain: p.Node = p.Match(tuple(self._slots(triple) for triple in found.plain))

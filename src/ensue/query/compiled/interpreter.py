@@ -29,6 +29,9 @@ class Interpreter:
         match node:
             case p.Match(patterns):
                 return solve(graph, patterns, self.remembered)
+            case p.Occurrences(number):
+                found = self.dataset.occurrences[number]
+                return Relation(found.columns, len(found.starts), found.stamps)
             case p.Table(variables, rows):
                 return table(variables, rows)
             case p.InGraph() | p.EachGraph():

@@ -23,6 +23,14 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
+class Occurrences:
+    """What a temporal expression of the query, by number, has composed."""
+
+    number: int
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """VALUES: one row of integers a solution, 0 for UNDEF."""
 
@@ -165,7 +173,7 @@ class Slice:
 
 Unary = Filter | Extend | Group | Project | Distinct | OrderBy | Slice
 Binary = Join | LeftJoin | Union | Minus
-Node = Match | Table | InGraph | EachGraph | Unary | Binary
+Node = Match | Occurrences | Table | InGraph | EachGraph | Unary | Binary
 Condition = Expression | Exists
 Template = tuple[tuple[Slot, Slot, Slot], ...]
 """Triples of CONSTRUCT; names that begin with `_:` are blank nodes, fresh for each solution."""

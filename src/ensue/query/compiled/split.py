@@ -128,7 +128,7 @@ def visible(node: p.Node) -> set[str]:
     match node:
         case p.Match(patterns):
             return {slot for pattern in patterns for slot in pattern if isinstance(slot, str)}
-        case p.Table(variables) | p.Project(_, variables):
+        case p.Table(variables) | p.Project(_, variables) | p.Occurrences(_, variables):
             return set(variables)
         case p.Group(_, keys, results):
             return {*keys, *(name for name, _ in results)}

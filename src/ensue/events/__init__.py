@@ -1,0 +1,1 @@
+"""Events in time: temporal operators on the occurrences of graph patterns, consumption, memory."""
