@@ -21,6 +21,7 @@ Placed = tuple["str | None", Pattern]
 """A graph, and a pattern that is matched there; variables left in it may be anything."""
 
 AGGREGATE = "an aggregate is of all solutions in its group: shown is one of them"
+EVENTS = "what a temporal expression composed is not shown"
 MINUS = "MINUS: that nothing takes the answer away is not shown"
 NOT_EXISTS = "NOT EXISTS: that nothing matches is not shown"
 EXISTS = "EXISTS: what matches is not shown"
@@ -80,6 +81,8 @@ def supports(
             yield Support(tuple((graph, _filled(pattern, solution)) for pattern in patterns))
         case p.Table():
             yield Support()
+        case p.Occurrences():
+            yield Support(notes=(EVENTS,))
         case p.Join(left, right):
             yield from (one + other for one, other in product(inner(left), inner(right)))
         case p.Union(left, right):
