@@ -21,6 +21,8 @@ from ensue.spark.runner import MicroBatch
 from ensue.streamfile import read_stream
 
 _MB = 1_000_000
+_BATCH = 64 << 20
+"""Bytes of a micro-batch: some 300,000 statements."""
 
 
 @dataclass
@@ -103,9 +105,6 @@ def on_spark(
     title = f"all queries in one pass, on Spark, {shards} shards"
     chart = Chart("resident memory of workers", "statements", "MB", series)
     return Result([Table(title, rows)], [chart], [note])
-
-
-_BATCH = 32 << 20
 
 
 def _answered(spark: Any, plan: Any, file: Path) -> Watched:

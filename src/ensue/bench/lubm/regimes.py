@@ -81,5 +81,5 @@ def _notes(rows: Sequence[Row]) -> list[str]:
     return [
         f"all of {COMPLETE} takes {min(slower)} to {max(slower)} times as long as the rules a query needs",
         "a regime without a figure gives other answers than the complete one",
-        f"the rules of the paper's table do not give all answers of: {wrong or 'no query, they always do'}",
+        f"the rules said to be needed do not give all answers of: {wrong or 'no query, they always do'}",
     ]
