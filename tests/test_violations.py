@@ -10,8 +10,8 @@ from ensue.cli import main
 from ensue.errors import RuleError, UsageError
 from ensue.knowledge import Sent
 from ensue.plan.relevance import find as find_relevance
+from ensue.plan.representatives import settle_and_close
 from ensue.plan.routing import find as find_routing
-from ensue.plan.unfold import unfold_and_close
 from ensue.query import dataset
 from ensue.query.language import parse_query
 from ensue.query.violations import Watching, watches
@@ -225,7 +225,7 @@ def test_policies_are_few():
 
 
 def test_a_watch_is_divided_like_a_query():
-    rules, background = unfold_and_close(parse_rules(RULES.splitlines()[1]), [CATS[:3]])
+    rules, background = settle_and_close(parse_rules(RULES.splitlines()[1]), [CATS[:3]])
     query = parse_query("SELECT ?x FROM STREAM <urn:s> [RANGE 2s] { ?x a <urn:Cat> }", name="q")
     found = [watch.parse() for watch in watches([query], rules, Watching.CHANGES)]
     job = ([query, *found], rules, background)

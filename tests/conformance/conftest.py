@@ -7,6 +7,14 @@ import pytest
 from ensue.conformance import entailment, semantics
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """One process for all tests of the suites: they are run once there."""
+    for item in items:
+        if "tests/conformance" in item.path.as_posix():
+            item.add_marker(pytest.mark.xdist_group("conformance"))
+
+
 def folder(shared_data, name):
     path = shared_data / name
     if not path.is_dir():

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from renaming import VOCABULARIES, renamed, rewritten
 
+from conformance.renaming import VOCABULARIES, renamed, rewritten
 from ensue.bench.publish import render_table
 from ensue.conformance import entailment, question, tables
 from ensue.conformance.library import BELOW_FILES, FILE, NONE, file_of, files_of_ours, rules_of

@@ -18,6 +18,7 @@ def flat(text: str, file: str = "<text>") -> str:
     """The text with rules in place of its directives, under the names that these give them.
 
     >>> print(flat("# use: domain as mine"))
+    PREFIX ensue: <urn:ensue:>
     # rule: mine
     # From shared/hierarchy.ru, where it is called domain.
     INSERT { ?x a ?c } WHERE { ?p rdfs:domain ?c . ?x ?p ?y } ;

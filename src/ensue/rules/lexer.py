@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from ensue import terms
 from ensue.errors import EnsueError, Place, RuleSyntaxError
@@ -168,10 +168,12 @@ class Names:
         iri = _unescape(self.source, token, token.text[1:-1], 1)
         if re.search(r'[<>"{}|^`\\\x00-\x20]', iri):
             raise self.source.error(f"{token.text} holds a character that no IRI can have", token, _RETYPE)
-        if self.base is not None and not _ABSOLUTE.match(iri):
+        if self.base is not None:
             try:
-                # urljoin drops a `#` that nothing follows.
-                iri = urljoin(self.base, iri) + ("#" if iri.endswith("#") else "")
+                urlsplit(iri)  # Some of what looks absolute is no IRI either.
+                if not _ABSOLUTE.match(iri):
+                    # urljoin drops a `#` that nothing follows.
+                    iri = urljoin(self.base, iri) + ("#" if iri.endswith("#") else "")
             except ValueError as problem:
                 raise self.source.error(f"{token.text} is no IRI: {problem}", token, _RETYPE) from problem
         if not relative and not _ABSOLUTE.match(iri):

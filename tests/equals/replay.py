@@ -6,8 +6,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 
-from equality.cases import Case, Triple, random_case
-
 from ensue.dictionary import Dictionary
 from ensue.maintain import make
 from ensue.maintain.contract import Maintainer
@@ -15,6 +13,7 @@ from ensue.maintain.represented import Represented, represented
 from ensue.model import BACKGROUND, Copies, Facts
 from ensue.plan.known import close_plainly
 from ensue.plan.representatives import settle
+from equals.cases import Case, Triple, random_case
 
 STRATEGIES = ("recompute", "dred", "expiration", "rete", "hybrid")
 

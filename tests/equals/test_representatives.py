@@ -11,8 +11,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from equality.cases import AGAINST, AXIOMS, OTHERS, PREFIXES, SAME, TYPE, random_case
-from equality.replay import STRATEGIES, replay
 
 from ensue.bench.equality_joins import joining_equals
 from ensue.dictionary import Dictionary
@@ -24,6 +22,8 @@ from ensue.plan.known import close_plainly, copies_of
 from ensue.plan.representatives import settle
 from ensue.reasoner import Reasoner
 from ensue.rules.load import load_rules, parse_rules
+from equals.cases import AGAINST, AXIOMS, OTHERS, PREFIXES, SAME, TYPE, random_case
+from equals.replay import STRATEGIES, replay
 
 SEED = int(os.environ.get("ENSUE_SEED", "1"))
 CASES = int(os.environ.get("ENSUE_REPRESENTATIVES_CASES", "8"))
@@ -83,7 +83,7 @@ MISTAKES = {
     ),
     "what rules compute is no representative": tuple(
         (f"{module}.represented", lambda dictionary, classes: dictionary)
-        for module in ("ensue.plan.representatives", "equality.replay")
+        for module in ("ensue.plan.representatives", "equals.replay")
     ),
     "terms that a rule tells apart are in classes": (
         ("ensue.plan.equality._telling_apart", lambda found, rules: found),
