@@ -58,10 +58,12 @@ bench: setup
 	$(BIN)/ensue bench epsilon --json bench-results/epsilon.json --plot bench-results/epsilon.png
 	$(BIN)/ensue bench equality --json bench-results/equality.json --plot bench-results/equality.png
 	$(BIN)/ensue bench lubm --json bench-results/lubm.json --plot bench-results/lubm.png
+	$(BIN)/ensue bench reason --json bench-results/reason.json
+	$(BIN)/ensue bench events --json bench-results/events.json --plot bench-results/events.png
 
 soak: setup
 	$(BIN)/python tools/soak.py --seconds $(SOAK_SECONDS)
 	$(BIN)/python -m ensue.bench.soak --statements $(SOAK_STATEMENTS)
 	ENSUE_PRUNE_CASES=2000 ENSUE_PROGRAMS=340 $(BIN)/python -m pytest -n $(TEST_WORKERS) tests/plan -k "pruning or programs"
-	$(BIN)/python -m pytest -m long tests/spark tests/bench
+	$(BIN)/python -m pytest -m long tests
 	$(BIN)/python tools/kill_soak.py --kills $(SOAK_KILLS)
