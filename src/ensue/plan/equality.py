@@ -33,7 +33,7 @@ from ensue.rules.tree import (
     RuleSet,
     Var,
 )
-from ensue.terms import VIOLATION
+from ensue.rules.violations import is_violation
 
 _NEEDED = frozenset({"symmetric", "transitive", "subject", "predicate", "object"})
 
@@ -157,7 +157,7 @@ def _telling_apart(found: Equality, rules: Iterable[Rule]) -> Equality:
                 return replace(found, why_not=why)
         for conclusion in rule.conclusions:
             # Such facts match no premise, so equals do not replace each other in them.
-            if isinstance(conclusion.p, str) and conclusion.p.startswith(f"<{VIOLATION}"):
+            if is_violation(conclusion.p):
                 apart.update(node for node in conclusion if isinstance(node, str))
     return replace(found, apart=frozenset(apart), kinds=kinds)
 

@@ -165,11 +165,7 @@ class _Theirs:
 
     def said(self) -> set[Statement]:
         """What holds."""
-        return {
-            (s.n3(), p.n3(), o.n3().removesuffix(_STRING))
-            for s, p, o in self._found
-            if hasattr(s, "toPython")
-        }
+        return {(s.n3(), p.n3(), o.n3().removesuffix(_STRING)) for s, p, o in self._found}
 
 
 def _now() -> float:
