@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import signal
@@ -32,6 +33,13 @@ def pytest_configure(config):
 def pytest_report_header(config):
     seed = config.option.hypothesis_seed
     return f"hypothesis seed: {seed} (again with: pytest --hypothesis-seed={seed})"
+
+
+def pytest_collection_finish(session):
+    # Thousands of tests and all they import stay until the end: to look through them for garbage again and
+    # again takes more time than most tests do.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

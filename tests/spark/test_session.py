@@ -109,8 +109,9 @@ def test_a_worker_looks_for_garbage_only_in_what_is_new(spark):
     # what a later task leaves behind is collected.
     [*_, third, fourth] = next(found for found in counts.values() if len(found) == 4)
     assert third == fourth > 10_000
+    before = gc.get_freeze_count()  # The tests' own: see tests/conftest.py.
     settle()
-    assert gc.get_freeze_count() == 0, "not in the driver"
+    assert gc.get_freeze_count() <= before, "not in the driver"
 
 
 def test_and_is_told_again_when_it_has_imported_more(spark):
