@@ -114,7 +114,9 @@ def soak(kills: int, seed: int, folder: Path) -> str | None:
     while done < kills:
         number += 1
         home = folder / str(number)
-        workload = make_workload(home / "in", random.randrange(1 << 30), shards=1 + number % 2)
+        # In turn: two shards, two behind linear rules, one.
+        shards, expand = (1 if number % 3 == 0 else 2), number % 3 == 2
+        workload = make_workload(home / "in", random.randrange(1 << 30), shards=shards, expand=expand)
         calm, place = Place(home / "calm"), Place(home / "killed")
         run_calmly(workload, calm, classes)
         blows = random_blows(min(KILLS_A_JOB, kills - done), random)

@@ -22,6 +22,8 @@ QUERIES = {
         FROM STREAM :readings [RANGE 4s STEP 2s] WHERE { ?x :reads ?v FILTER(?v > 60) }""",
     "seen": """REGISTER QUERY seen AS SELECT ?y (COUNT(?x) AS ?n) FROM STREAM :alarms [RANGE 8s STEP 4s]
         FROM STREAM :moves [RANGE 8s STEP 4s] WHERE { ?x a :Hot ; :isIn ?y } GROUP BY ?y""",
+    "after": """SELECT ?x ?v FROM STREAM :moves [RANGE 6s STEP 2s] FROM STREAM :readings [RANGE 6s STEP 2s]
+        WHERE { { ?x a :Thing } SEQ [CHRONICLE] { ?x :reads ?v } WITHIN 3s }""",
 }
 BACKGROUND = (
     "@prefix : <http://example.org/> . :house0 :isIn :town . :house1 :isIn :town . :town :isIn :land ."
@@ -40,9 +42,10 @@ SPREAD_QUERIES = {
         [RANGE PT4S STEP PT2S] WHERE { WINDOW :w { ?x a :Mover ; :isIn ?y } }""",
     "hottest": """SELECT ?x ?v FROM STREAM :readings [RANGE 4s STEP 2s]
         WHERE { ?x :reads ?v } ORDER BY DESC(?v) LIMIT 3""",
+    "after": """SELECT ?x ?y ?v FROM STREAM :moves [RANGE 6s STEP 2s] FROM STREAM :readings [RANGE 6s STEP 2s]
+        WHERE { { ?x :near ?y } SEQ { ?x :reads ?v } WITHIN 3s }""",
 }
-"""What is said of one thing in these rests on statements about that thing alone. Parts of the last three
-are merged."""
+"""What is said of one thing in these rests on statements about that thing alone. Parts of some are merged."""
 SPREAD_BACKGROUND = """
     @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
     :Thing rdfs:subClassOf :Mover . :isIn rdfs:subPropertyOf :near ."""
@@ -64,12 +67,18 @@ class Workload:
 
 
 def make_workload(
-    folder: Path, seed: int, seconds: int = SECONDS, *, strays: float = 0.01, shards: int = 1
+    folder: Path,
+    seed: int,
+    seconds: int = SECONDS,
+    *,
+    strays: float = 0.01,
+    shards: int = 1,
+    expand: bool = False,
 ) -> Workload:
     """Write queries, rules, and streams with lines out of order, some of them bad.
 
     `strays` is the share of lines that come later than is allowed: which windows such a line misses depends
-    on where micro-batches end.
+    on where micro-batches end. `expand`: of several shards, linear rules run before statements are spread.
     """
     random = Random(seed)
     folder.mkdir(parents=True)
@@ -78,6 +87,7 @@ def make_workload(
     queries, background = QUERIES, BACKGROUND
     if shards > 1:
         words, spread = ["--rules", "rdfs-jena"], ("--fixed-schema", "--shards", str(shards))
+        spread += ("--expand",) if expand else ()
         queries, background = SPREAD_QUERIES, SPREAD_BACKGROUND
     for name, query in queries.items():
         (folder / f"{name}.rq").write_text(f"PREFIX : <http://example.org/>\n{query}\n")
