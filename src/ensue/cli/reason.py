@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ensue.cli.output import Output
-from ensue.closing import close_once, lines
+from ensue.closing import close_once
 from ensue.dictionary import Dictionary
 from ensue.files import SYNTAXES, load_file
 from ensue.maintain import STRATEGIES
@@ -27,6 +27,7 @@ from ensue.proof.proof import BACKGROUND as BY_FILES
 from ensue.proof.responsible import with_statements
 from ensue.rules.load import load_rules
 from ensue.violations import Violation, violations_in
+from ensue.writing import lines_of
 
 if TYPE_CHECKING:
     from ensue.cli.main import SubParsers
@@ -98,8 +99,10 @@ def run(args: argparse.Namespace) -> int:
             f"{count - len(known):,} derived, {count:,} in all"
         )
         hidden = known if args.derived_only else set()
-        written = output.write_lines(sorted(lines(facts, dictionary, hidden)))
-    _report_what_is_missing(count - len(hidden) - written, dictionary, progress)
+        written = lines_of(facts, dictionary, hidden)
+        for text in written.texts():
+            output.write(text)
+    _report_what_is_missing(count - len(hidden) - len(written), dictionary, progress)
     if args.check and wrong:
         ground = Ground(rules, dictionary, facts, ((BY_FILES, triple) for triple in known))
         wrong = [with_statements(each, Held(ground, (), {})) for each in wrong]
