@@ -6,20 +6,19 @@ follows is said of all of them again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 from ensue.classes import Classes
 from ensue.dictionary import Dictionary
-from ensue.model import FOREVER, Copies, Facts, Triple
+from ensue.model import FOREVER, Copies, Facts
 from ensue.plan.equality import equality_of, with_all_axioms
-from ensue.plan.known import ONCE, close_plainly
+from ensue.plan.known import close_plainly
 from ensue.plan.representatives import EQUALITIES, settle
 from ensue.plan.selective import select
 from ensue.rules.tree import RuleSet
-from ensue.terms import Kind
 
 Say = Callable[[str], None]
 """Tells a person what was done, line by line."""
@@ -42,17 +41,17 @@ def close_once(
     """What is stated and all that follows; with `representatives`, of one of several equal terms.
 
     >>> from ensue.rules.load import load_rules
+    >>> from ensue.writing import lines_of
     >>> d = Dictionary()
     >>> a, b, c, isin = map(d.encode, ("<urn:a>", "<urn:b>", "<urn:c>", "<http://example.org/isIn>"))
     >>> facts = close_once(load_rules("transitive-isin"), Copies.background([(a, isin, b), (b, isin, c)]), d)
-    >>> for line in sorted(lines(facts, d)):
-    ...     print(line, end="")
+    >>> print(*lines_of(facts, d).texts(), end="")
     <urn:a> <http://example.org/isIn> <urn:b> .
     <urn:a> <http://example.org/isIn> <urn:c> .
     <urn:b> <http://example.org/isIn> <urn:c> .
     """
     chosen = _chosen(rules, stated, dictionary, say)
-    close = partial(close_plainly, strategy=ONCE if strategy == "expiration" else strategy)
+    close = partial(close_plainly, strategy=None if strategy == "expiration" else strategy)
     found = settle(chosen, stated, dictionary, close, equality)
     if (unfolded := found.unfolded.report) is not None:
         for line in (unfolded.line, *unfolded.details):
@@ -63,15 +62,6 @@ def close_once(
     if not representatives:
         return found.classes.expanded(facts)
     return _with_members(found.classes.without_links(facts), found.classes, rules, dictionary)
-
-
-def lines(facts: Facts, dictionary: Dictionary, hidden: Container[Triple] = ()) -> Iterator[str]:
-    """What of the facts is RDF, as N-Triples, but for what is hidden."""
-    decode, kinds = dictionary.decode, dictionary.kinds
-    for _context, s, p, o, _stamp in facts:
-        is_rdf = kinds[s] <= Kind.BLANK and kinds[p] == Kind.IRI
-        if is_rdf and (s, p, o) not in hidden:
-            yield f"{decode(s)} {decode(p)} {decode(o)} .\n"
 
 
 def _chosen(rules: RuleSet, stated: Copies, dictionary: Dictionary, say: Say) -> RuleSet:

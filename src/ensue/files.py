@@ -58,7 +58,10 @@ SYNTAXES: dict[str, ox.RdfFormat] = {
 
 _BY_LINE = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
 _CHUNK = 1 << 20
-_PROGRESS_EVERY = 20_000
+PROGRESS_EVERY = 20_000
+"""So many statements lie between two times that somebody is told."""
+LARGE = 1 << 20
+"""From so many bytes on, lines are read in bulk."""
 
 _HINTS = (
     ("No scheme found", "write the IRI in full: this syntax has no relative IRIs"),
@@ -128,15 +131,19 @@ class Source:
 
     def blocks(self) -> Iterator[list[bytes]]:
         """Whole lines with their ends, many at a time."""
+        return (io.BytesIO(text).readlines() for text in self.texts())
+
+    def texts(self, size: int = _CHUNK) -> Iterator[bytes]:
+        """The same, not cut into lines: as many as `size` bytes hold, if they hold one."""
         parts: list[bytes] = []
-        while data := self.read():
+        while data := self.read(size):
             end = data.rfind(b"\n") + 1
             if end:
-                yield io.BytesIO(b"".join((*parts, data[:end]))).readlines()
+                yield b"".join((*parts, data[:end]))
                 parts = []
             parts.append(data[end:])
         if rest := b"".join(parts):
-            yield [rest]
+            yield rest
 
     def _broken(self, problem: Exception) -> InputError:
         if isinstance(problem, OSError) and not isinstance(problem, gzip.BadGzipFile):
@@ -266,7 +273,7 @@ def _statements(
     quads = ox.parse(cast("IO[bytes]", source), format=syntax, base_iri=base, without_named_graphs=flat)
     for count, quad in enumerate(quads, start=1):
         yield statement_of(quad, text)
-        if progress is not None and count % _PROGRESS_EVERY == 0:
+        if progress is not None and count % PROGRESS_EVERY == 0:
             progress(count, source.share)
 
 
@@ -311,11 +318,28 @@ def load_file(
 ) -> Copies:
     """The statements of a file as background copies: context 0, for ever. Adds to `into` if given."""
     copies = Copies() if into is None else into
+    if (found := _loaded_in_bulk(path, dictionary, format, progress)) is not None:
+        copies.extend(found)
+        return copies
     encode, append = dictionary.encode, copies.append
     for s, p, o, graph in read_statements(path, format=format, progress=progress):
         number = DEFAULT_GRAPH if graph is None else encode(graph)
         append(BACKGROUND, encode(s), encode(p), encode(o), FOREVER, number)
     return copies
+
+
+def _loaded_in_bulk(
+    path: FilePath, dictionary: Dictionary, format: str | None, progress: Progress | None
+) -> Copies | None:
+    """What a large file states, line by line; None: it is to be read statement by statement."""
+    if not os.path.isfile(path) or os.path.getsize(path) < LARGE:  # What is no file can be read only once.
+        return None
+    syntax = syntax_of(path, format)
+    if syntax not in _BY_LINE:
+        return None
+    from ensue.bulk import load_lines  # Loaded when it pays: it loads the kernel.
+
+    return load_lines(path, dictionary, syntax, progress)
 
 
 def load_background(

@@ -19,6 +19,7 @@ from ensue.reasoner import Reasoner
 
 if TYPE_CHECKING:
     from ensue.maintain.kernel.folder import Folder
+    from ensue.plan.plans import Plans
 
 
 class Resumable(Reasoner):
@@ -116,6 +117,11 @@ class Resumable(Reasoner):
             running.resume(memories.get(running.name, {}))
 
     # -- with arrays that are put away between steps -----------------------------------------------
+
+    @property
+    def plans(self) -> Plans:
+        """What was found out about queries and background, for others to go by."""
+        return self._background.plans
 
     def settle(self) -> None:
         """All queries are registered, and nothing has come: keep no log of copies from now on.

@@ -113,10 +113,10 @@ def violations_in(facts: Facts, dictionary: Dictionary) -> list[Violation]:
 
 def _found(facts: Facts, dictionary: Dictionary) -> Iterator[Violation]:
     decode, kinds = dictionary.decode, dictionary.kinds
-    names: dict[int, str | None] = {}
+    predicates = set(facts.p.tolist() if hasattr(facts.p, "tolist") else facts.p)
+    names = {p: name_of(decode(p)) for p in predicates if kinds[p] == Kind.TYPED}
+    if not names:  # Nearly always, and then there is nothing to look at.
+        return
     for _context, s, p, o, _stamp in facts:
-        if kinds[p] == Kind.TYPED:
-            if p not in names:
-                names[p] = name_of(decode(p))
-            if (name := names[p]) is not None:
-                yield Violation(name, decode(s), decode(o))
+        if (name := names.get(p)) is not None:
+            yield Violation(name, decode(s), decode(o))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ensue.bench.resident import resident_bytes
+from ensue.bench.resident import proportional_bytes, resident_bytes
 
 _PARENT, _TIMES = 1, slice(11, 15)
 """In the fields of a process after its name: whose child it is; its seconds, and those of children gone."""
@@ -33,14 +33,16 @@ def taken(root: int | None = None) -> Taken:
     return Taken(ticks / os.sysconf("SC_CLK_TCK"), sum(map(resident_bytes, below)))
 
 
-def workers_resident(root: int | None = None) -> int:
-    """Resident bytes of the Python processes below a process (this one by default): Spark's workers.
+def workers_bytes(root: int | None = None) -> int:
+    """What the Python processes below a process (this one by default) take: Spark's workers.
 
-    >>> workers_resident() >= 0
+    Workers are forked, and map the same files: pages that they share are counted once.
+
+    >>> workers_bytes() >= 0
     True
     """
     root = root or os.getpid()
-    return sum(resident_bytes(pid) for pid in _below(root, _fields()) - {root} if _is_python(pid))
+    return sum(proportional_bytes(pid) for pid in _below(root, _fields()) - {root} if _is_python(pid))
 
 
 def _below(root: int, fields: Mapping[int, list[str]]) -> set[int]:

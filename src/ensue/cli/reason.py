@@ -15,18 +15,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ensue.cli.output import Output
-from ensue.closing import close_once, lines
+from ensue.closing import close_once
 from ensue.dictionary import Dictionary
 from ensue.files import SYNTAXES, load_file
 from ensue.maintain import STRATEGIES
-from ensue.model import Copies
+from ensue.model import Copies, Facts, Triple
 from ensue.plan.representatives import EQUALITIES
 from ensue.progress import Progress
-from ensue.proof.held import Ground, Held
-from ensue.proof.proof import BACKGROUND as BY_FILES
-from ensue.proof.responsible import with_statements
 from ensue.rules.load import load_rules
+from ensue.rules.tree import RuleSet
 from ensue.violations import Violation, violations_in
+from ensue.writing import lines_of
 
 if TYPE_CHECKING:
     from ensue.cli.main import SubParsers
@@ -98,11 +97,12 @@ def run(args: argparse.Namespace) -> int:
             f"{count - len(known):,} derived, {count:,} in all"
         )
         hidden = known if args.derived_only else set()
-        written = output.write_lines(sorted(lines(facts, dictionary, hidden)))
-    _report_what_is_missing(count - len(hidden) - written, dictionary, progress)
+        written = lines_of(facts, dictionary, hidden)
+        for text in written.texts():
+            output.write(text)
+    _report_what_is_missing(count - len(hidden) - len(written), dictionary, progress)
     if args.check and wrong:
-        ground = Ground(rules, dictionary, facts, ((BY_FILES, triple) for triple in known))
-        wrong = [with_statements(each, Held(ground, (), {})) for each in wrong]
+        wrong = _explained(wrong, rules, dictionary, facts, known)
     return _report_what_is_wrong(wrong, progress, check=args.check)
 
 
@@ -120,6 +120,19 @@ def _read(args: argparse.Namespace, dictionary: Dictionary, progress: Progress) 
             progress.clear()
         progress.say(f"read {name}: {len(copies) - before:,} statements")
     return copies
+
+
+def _explained(
+    wrong: Sequence[Violation], rules: RuleSet, dictionary: Dictionary, facts: Facts, known: set[Triple]
+) -> list[Violation]:
+    """Violations with the statements that each rests on."""
+    # Loaded when asked for: proofs know of queries, and of all that these are made of.
+    from ensue.proof.held import Ground, Held
+    from ensue.proof.proof import BACKGROUND
+    from ensue.proof.responsible import with_statements
+
+    ground = Ground(rules, dictionary, facts, ((BACKGROUND, triple) for triple in known))
+    return [with_statements(each, Held(ground, (), {})) for each in wrong]
 
 
 def _report_what_is_wrong(wrong: Sequence[Violation], progress: Progress, *, check: bool) -> int:

@@ -108,5 +108,6 @@ class Recompute(LoggedMaintainer):
     def _over_background(self) -> Kernel:
         """The same, but nobody may put anything into it."""
         if self._blank is None:
-            self._blank = Kernel(self._program, self._dictionary, columns_of(self._ground))
+            ground = columns_of(self._ground)
+            self._blank = Kernel(self._program, self._dictionary, ground, retracts=False)
         return self._blank

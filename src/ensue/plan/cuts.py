@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from ensue.plan.groundings import Groundings
 from ensue.plan.heads import Binding, Head, HeadIndex, filled, heads, repeats
@@ -20,16 +21,17 @@ from ensue.plan.shapes import Shape, Shapes, shape_of
 from ensue.rules.tree import Pattern, Premise, Rule, RuleSet
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """A premise (by its number) that is taken to match background alone."""
+class Cut(NamedTuple):
+    """A premise (by its number) that is taken to match background alone.
+
+    A tuple, as a goal is: very many are made and looked up.
+    """
 
     head: Head
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+class Goal(NamedTuple):
     """Something that nothing outside the background must match: a shape, for the premise that asks for it."""
 
     shape: Shape

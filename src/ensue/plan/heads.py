@@ -84,7 +84,7 @@ def _may_hold(condition: Guard | Bind, binding: Binding) -> bool:
 
 def filled(pattern: Pattern, binding: Mapping[Var, Node]) -> Pattern:
     """A pattern with the values of variables that are bound."""
-    return Pattern(*(value(node, binding) for node in pattern))
+    return Pattern(value(pattern.s, binding), value(pattern.p, binding), value(pattern.o, binding))
 
 
 def value(node: Node, binding: Mapping[Var, Node]) -> Node:

@@ -152,12 +152,14 @@ def copies_of(statements: Iterable[Statement], dictionary: Dictionary) -> Copies
     return Copies.background((encode(s), encode(p), encode(o)) for s, p, o in statements)
 
 
-ONCE = "expiration-no-table"
-"""Who closes once: a table for what is yet to come would be of no use."""
-
-
-def close_plainly(rules: RuleSet, stated: Copies, dictionary: Dictionary, strategy: str = ONCE) -> Facts:
+def close_plainly(
+    rules: RuleSet, stated: Copies, dictionary: Dictionary, strategy: str | None = None
+) -> Facts:
     """Background with all that follows from it, in the numbers of a dictionary."""
+    if strategy is None:
+        from ensue.maintain.kernel.once import closed  # Loaded when asked for: not every strategy needs it.
+
+        return closed(rules, stated, dictionary)
     maintainer = make(strategy, rules, dictionary)
     maintainer.load_background(stated)
     return maintainer.closure(BACKGROUND)

@@ -11,15 +11,17 @@ equality repeat their premises, and that is nothing.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import compress, product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensue.dictionary import Dictionary
 from ensue.model import Copies
+from ensue.plan.heads import filled
 from ensue.plan.heads import value as node_of
 from ensue.plan.rdflists import FIRST
 from ensue.rules.builtins import holds, may_give
@@ -88,7 +90,8 @@ class _Sketch:
         )
         self._pairs: dict[str, set[tuple[str, str]]] = {}
         self._loops: dict[str, set[str]] = {}
-        self._size = 0
+        self._sizes: Counter[str] = Counter()
+        """How many statements there are of each predicate."""
         for s, p, o in rules.axioms:
             self._add(self._seen(str(s)), self._seen(str(p)), self._seen(str(o)), loop=s == o)
 
@@ -118,15 +121,19 @@ class _Sketch:
 
     def close(self) -> frozenset[Rule]:
         """Try all rules until nothing new comes of them; those that said something."""
-        useful: set[Rule] = set()
-        tried: dict[Rule, int] = {}
-        while any(tried.get(rule) != self._size for rule in self._rules):
-            for rule in self._rules:
-                if tried.get(rule) != self._size:
-                    tried[rule] = self._size
-                    if self._fire(rule):
-                        useful.add(rule)
-        return frozenset(useful)
+        wanted = [_predicates(rule) for rule in self._rules]
+        tried = [-1] * len(wanted)
+        useful = [False] * len(wanted)
+        while tried != (sizes := [self._size(each) for each in wanted]):
+            for at, rule in enumerate(self._rules):
+                if tried[at] != sizes[at]:
+                    tried[at] = self._size(wanted[at])
+                    useful[at] |= self._fire(rule)
+        return frozenset(compress(self._rules, useful))
+
+    def _size(self, predicates: frozenset[str] | None) -> int:
+        """How many statements there are of some predicates, or of all."""
+        return self._sizes.total() if predicates is None else sum(map(self._sizes.__getitem__, predicates))
 
     def _seen(self, term: str) -> str:
         if term in self._named:
@@ -139,22 +146,24 @@ class _Sketch:
     def _add(self, s: str, p: str, o: str, *, loop: bool) -> None:
         if loop:
             known = self._loops.setdefault(p, set())
-            self._size += s not in known
+            self._sizes[p] += s not in known
             known.add(s)
         else:
             pairs = self._pairs.setdefault(p, set())
-            self._size += (s, o) not in pairs
+            self._sizes[p] += (s, o) not in pairs
             pairs.add((s, o))
 
     def _fire(self, rule: Rule) -> bool:
         """Do what a rule does; whether that is more than to repeat its premises."""
         premises = sorted(_asked(rule), key=lambda pattern: isinstance(pattern.p, Var))
         own = [premise.pattern for premise in rule.premises]
+        known: dict[frozenset[tuple[Var, Node]], list[Pattern]] = {}
         useful = False
         for values, same in list(self._matches(premises, {}, {})):
-            given = {tuple(node_of(n, same) for n in pattern) for pattern in own}
-            news = [h for h in rule.conclusions if tuple(node_of(n, same) for n in h) not in given]
-            if not news:
+            if (key := frozenset(same.items())) not in known:
+                given = {filled(pattern, same) for pattern in own}
+                known[key] = [head for head in rule.conclusions if filled(head, same) not in given]
+            if not (news := known[key]):
                 continue
             for way in self._completed(rule, values, same):
                 useful = True
@@ -176,7 +185,8 @@ class _Sketch:
             return
         first, rest = premises[0], premises[1:]
         s, p, o = (node_of(node, same) for node in first)
-        wanted = [p] if isinstance(p, str) else list({*self._pairs, *self._loops})
+        known = p if isinstance(p, str) else values.get(p)
+        wanted = [known] if known is not None else list({*self._pairs, *self._loops})
         for predicate in wanted:
             given = _bound([(p, predicate)], values)
             if given is None:
@@ -235,6 +245,14 @@ def _asked(rule: Rule) -> Iterator[Pattern]:
         if isinstance(each, Member | Pair):
             members = (each.item,) if isinstance(each, Member) else (each.first, each.second)
             yield from (Pattern(Var(f"_:list{number}.{n}"), FIRST, item) for n, item in enumerate(members))
+
+
+def _predicates(rule: Rule) -> frozenset[str] | None:
+    """What a rule asks about; None: about anything, or it takes terms from anywhere."""
+    if rule.lists or any(isinstance(each, Bind) for each in rule.conditions):
+        return None
+    found = {premise.pattern.p for premise in rule.premises}
+    return None if any(isinstance(p, Var) for p in found) else frozenset(map(str, found))
 
 
 def _is_ill_typed(term: str) -> bool:

@@ -24,8 +24,9 @@ from ensue.plan.asked import Fed
 from ensue.plan.known import Closed
 from ensue.plan.linear import TooMuchFollows
 from ensue.plan.lookout import Lookout, Numbers, list_for_rules
+from ensue.plan.plans import Plans
 from ensue.plan.representatives import EQUALITIES, Settled, settle
-from ensue.plan.specialise import Reader, Specialised, specialise
+from ensue.plan.specialise import Reader, Specialised
 from ensue.plan.unfold import refused_by
 from ensue.query.apart import Apart
 from ensue.query.dataset import Columns, PlainGraph, visible
@@ -66,6 +67,7 @@ class Background:
         self._closers: dict[frozenset[str], Recompute] = {}
         self._knowns: dict[frozenset[str], Closed] = {}
         self._settled: dict[frozenset[str], Settled] = {}
+        self.plans = Plans()
         refused = refused_by(rules)
         self._refused = Lookout(refused, dictionary.pin) if refused else None
         self._stated = self._read(knowledge.background()) if stated is None else stated
@@ -88,7 +90,7 @@ class Background:
         whole = self.whole(graphs)
         if not whole.rules.rules:
             return whole
-        found = specialise(readers, whole.rules, self._known(graphs))
+        found = self.plans.find(readers, graphs, whole.rules, self._known(graphs))
         return replace(found, reports=(*whole.reports, *found.reports)) if whole.reports else found
 
     def whole(self, graphs: frozenset[str]) -> Specialised:

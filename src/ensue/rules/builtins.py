@@ -6,6 +6,7 @@ SPARQL expressions are evaluated in `ensue.rules.expressions`, which is loaded w
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
@@ -24,13 +25,14 @@ def _not_exist_some_values_from_restriction(*_: str) -> bool:
     return True
 
 
-def _by_value(name: str) -> Callable[..., Any]:
+@dataclass(frozen=True, slots=True)
+class _ByValue:
     """A function of `ensue.rules.datatypes`, which is loaded when it is first asked: few rules do."""
 
-    def call(*terms: str) -> Any:
-        return _of_datatypes(name)(*terms)
+    name: str
 
-    return call
+    def __call__(self, *terms: str) -> Any:
+        return _of_datatypes(self.name)(*terms)
 
 
 @lru_cache
@@ -58,11 +60,11 @@ TESTS: dict[str, tuple[int, Callable[..., bool]]] = {
     "equal": (2, lambda x, y: x == y),
     "notEqual": (2, lambda x, y: x != y),
     "notExistSomeValuesFromRestriction": (3, _not_exist_some_values_from_restriction),
-    "isDatatype": (1, _by_value("is_datatype")),
-    "inValueSpace": (2, _by_value("in_value_space")),
-    "notInValueSpace": (2, _by_value("not_in_value_space")),
-    "sameValue": (2, _by_value("same_value")),
-    "differentValues": (2, _by_value("different_values")),
+    "isDatatype": (1, _ByValue("is_datatype")),
+    "inValueSpace": (2, _ByValue("in_value_space")),
+    "notInValueSpace": (2, _ByValue("not_in_value_space")),
+    "sameValue": (2, _ByValue("same_value")),
+    "differentValues": (2, _ByValue("different_values")),
     "isMembership": (1, _is_membership),
 }
 """Built-in tests by name: how many arguments, and the test. `equal` means the same term."""
@@ -70,16 +72,16 @@ TESTS: dict[str, tuple[int, Callable[..., bool]]] = {
 BINDS: dict[str, tuple[int, Callable[..., str | None]]] = {
     "isDLiteral": (1, datatype_of),
     "same": (1, lambda x: x),
-    "datatype": (1, _by_value("datatype")),
-    "baseDatatype": (1, _by_value("base_datatype")),
-    "simplerSpelling": (1, _by_value("simpler_spelling")),
+    "datatype": (1, _ByValue("datatype")),
+    "baseDatatype": (1, _ByValue("base_datatype")),
+    "simplerSpelling": (1, _ByValue("simpler_spelling")),
 }
 """Built-in functions by name: how many arguments before the target, and the function."""
 
 _VALUES: dict[str, Callable[[str], bool]] = {
     "isDLiteral": lambda term: kind_of(term) is Kind.IRI,
-    "datatype": _by_value("is_datatype"),
-    "baseDatatype": _by_value("is_datatype"),
+    "datatype": _ByValue("is_datatype"),
+    "baseDatatype": _ByValue("is_datatype"),
     "simplerSpelling": _is_literal,
 }
 
@@ -108,6 +110,16 @@ def value(name: str, text: str, variables: tuple[str, ...], args: tuple[str, ...
         found = _sparql().value(text, variables, args)
         return None if found is None else str(found)
     return BINDS[name][1](*args)
+
+
+def function(name: str) -> Callable[..., Any]:
+    """The test or function of this name, for who asks it of many terms: no answer is remembered.
+
+    >>> function("isIRI")("<urn:a>"), function("datatype")('"a"')
+    (True, '<http://www.w3.org/2001/XMLSchema#string>')
+    """
+    _, found = TESTS[name] if name in TESTS else BINDS[name]
+    return _of_datatypes(found.name) if isinstance(found, _ByValue) else found
 
 
 def _sparql() -> ModuleType:

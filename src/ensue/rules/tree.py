@@ -20,6 +20,9 @@ class Var:
 
     name: str
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # Asked for very often, and no tuple need be made for it.
+
     def __str__(self) -> str:
         return f"?{self.name}"
 

@@ -13,7 +13,7 @@ from ensue.plan.shapes import Shape
 from ensue.plan.spread import spread
 from ensue.spark.packed import Packed
 from ensue.spark.prepare import Expanding, Lane
-from ensue.spark.processor import ShardOf
+from ensue.spark.processor import ShardOf, plans_for
 from ensue.spark.results import Merging
 from ensue.spark.shards import shard_keys
 
@@ -45,10 +45,11 @@ class Plan:
         """The shards by their keys."""
         left = self.job if self.expansion is None else self.expansion.job
         job, count = Packed.of(left), len(self.keys)
-        names = [query.name for query in self.job.queries]
+        names, plans = [query.name for query in self.job.queries], plans_for(job)
         for shard, key in enumerate(self.keys):
             found = {name: self.routing.share(name, count, shard) for name in names} if self.routing else {}
-            yield key, ShardOf(job, {name: each for name, each in found.items() if each is not None})
+            shares = {name: each for name, each in found.items() if each is not None}
+            yield key, ShardOf(job, shares, plans)
 
     def merging(self) -> Merging:
         """How results are made of what its shards give."""

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from importlib.metadata import version
 from typing import Any
@@ -14,8 +15,10 @@ import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
+from ensue.errors import EnsueError
 from ensue.job import Job
 from ensue.maintain.kernel.compiling import digest
+from ensue.plan.plans import Key, Planned
 from ensue.query.share import Share
 from ensue.resumable import Resumable
 from ensue.spark.packed import Packed
@@ -46,12 +49,27 @@ class ShardOf:
 
     job: Packed[Job]
     shares: Mapping[str, Share] = field(default_factory=dict)
+    plans: Packed[Mapping[Key, Planned]] | None = None
+    """What was found out about it already, for all shards."""
 
     def reasoner(self) -> Resumable:
         """A new reasoner for it."""
         made = self.job.value().resumable(self.shares)
+        if self.plans is not None:
+            made.plans.take(self.plans.value())
         made.settle()
         return made
+
+
+@lru_cache(maxsize=4)
+def plans_for(job: Packed[Job]) -> Packed[Mapping[Key, Planned]] | None:
+    """What any shard of a job would find out by itself; None: it will say what is wrong with the job."""
+    try:
+        made = job.value().resumable()
+        made.settle()
+    except EnsueError:
+        return None
+    return Packed.of(made.plans.give())
 
 
 def plan_name(job: Packed[Job], shard: int, of: int) -> str:

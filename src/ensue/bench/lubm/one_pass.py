@@ -15,7 +15,7 @@ from ensue.bench.lubm.lanes import run_local
 from ensue.bench.lubm.queries import STREAM
 from ensue.bench.lubm.workload import complete_rules, job, stream_file, tumbling
 from ensue.bench.pipeline_jobs import Ran, answer, pass_through
-from ensue.bench.processes import workers_resident
+from ensue.bench.processes import workers_bytes
 from ensue.spark.plan import plan_of
 from ensue.spark.runner import MicroBatch
 from ensue.streamfile import read_stream
@@ -39,7 +39,7 @@ class Watched(Ran):
         Ran.take(self, batch)
         for result in batch.results:
             self.of_query[result.query] += len(result.answers.rows)
-        self.workers.append(workers_resident())
+        self.workers.append(workers_bytes())
         self.state += [state_bytes(query.lastProgress) for query in self.spark.streams.active]
 
     @property
@@ -103,7 +103,7 @@ def on_spark(
         f"as at {first}"
     )
     title = f"all queries in one pass, on Spark, {shards} shards"
-    chart = Chart("resident memory of workers", "statements", "MB", series)
+    chart = Chart("memory of workers (PSS)", "statements", "MB", series)
     return Result([Table(title, rows)], [chart], [note])
 
 

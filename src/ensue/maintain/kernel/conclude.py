@@ -13,7 +13,9 @@ from ensue.maintain.kernel.columns import Columns
 from ensue.maintain.kernel.layout import Array
 from ensue.maintain.kernel.plans import is_native
 from ensue.maintain.program import CompiledCondition, CompiledRule, Program, value_of
-from ensue.rules.tree import Mint
+from ensue.model import by_column
+from ensue.rules import builtins
+from ensue.rules.tree import Guard, Mint
 
 
 def conclude_all(program: Program, dictionary: Dictionary, solutions: Array, stamps: Array) -> Columns:
@@ -50,7 +52,7 @@ def _apply(compiled: CompiledCondition, binding: Array, dictionary: Dictionary) 
             zip(*(column.tolist() for column in arguments), strict=True) if arguments else [()] * len(binding)
         )
         every = list(tuples)
-        known = {args: value_of(compiled, args, dictionary) for args in dict.fromkeys(every)}
+        known = _values(compiled, list(dict.fromkeys(every)), dictionary)
         values = [known[args] for args in every]
     holds = np.array([value is not None for value in values], np.bool_)
     if compiled.target >= 0:
@@ -59,6 +61,21 @@ def _apply(compiled: CompiledCondition, binding: Array, dictionary: Dictionary) 
         holds &= (already == -1) | (already == found)
         binding[:, compiled.target] = found
     return holds
+
+
+def _values(
+    compiled: CompiledCondition, wanted: list[tuple[int, ...]], dictionary: Dictionary
+) -> dict[tuple[int, ...], int | None]:
+    """What a condition gives for each of some arguments; None where it does not hold."""
+    condition = compiled.condition
+    if isinstance(condition, Mint) or condition.text or not condition.args:
+        return {args: value_of(compiled, args, dictionary) for args in wanted}
+    columns = (dictionary.decode_all(column) for column in by_column(wanted, len(condition.args)))
+    found = map(builtins.function(condition.name), *columns)
+    if isinstance(condition, Guard):
+        return {args: 0 if holds else None for args, holds in zip(wanted, found, strict=True)}
+    encode = dictionary.encode
+    return {args: None if term is None else encode(term) for args, term in zip(wanted, found, strict=True)}
 
 
 def _mint(dictionary: Dictionary, source: str, arguments: list[Array], count: int) -> list[int | None]:

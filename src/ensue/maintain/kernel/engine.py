@@ -65,6 +65,9 @@ from ensue.model import BACKGROUND, FOREVER, Change, Fact, Facts
 _LARGE = 1 << 20
 """Scratch arrays longer than this are given back after the step."""
 
+_GROUND_GROWTH = 2
+"""How many times as much background there is expected to be with what follows from it."""
+
 _NOTHING = Columns.of([]).to_read()
 
 
@@ -86,10 +89,11 @@ class Kernel:
         masks: Iterable[int] = (),
         only_answers: bool = False,
         table: bool = True,
+        retracts: bool = True,
     ) -> None:
         """`only_answers`: nothing is ever read but the answers of watched patterns, and nothing retracted.
 
-        `table`: linear rules are closed into the epsilon table.
+        `table`: linear rules are closed into the epsilon table. `retracts`: something may be retracted.
         """
         program = without_echoes(program)
         self._program: Program = program
@@ -102,7 +106,7 @@ class Kernel:
         self._kinds = bytearray()
         axioms = Columns.of([(BACKGROUND, *axiom, FOREVER) for axiom in program.axioms])
         stated = np.stack([background.s, background.p, background.o], axis=1)
-        planned = make_plans(program, stated, keep_all=keep_all, masks=masks)
+        planned = make_plans(program, stated, keep_all=keep_all, masks=masks, retracts=retracts)
         self._planned: PlanSet = planned
         self._tables = planned.tables
         self._plan_book = book_of(planned.tables)
@@ -115,6 +119,7 @@ class Kernel:
                 len(planned.tables.alphas),
                 keep_all=keep_all,
                 panes=panes,
+                ground=_GROUND_GROWTH * len(background),
             )
         )
         for mask in (*([WHOLE] if keep_all else []), *masks):

@@ -172,20 +172,22 @@ def new_store(
     *,
     keep_all: bool = False,
     panes: bool = True,
+    ground: int = 0,
 ) -> Store:
-    """An empty store with one join index per mask."""
+    """An empty store with one join index per mask, and room for so many facts of the background."""
     indexes = [WHOLE, *masks]
     tables = np.zeros((2 * len(indexes), 3), np.int64)
     tables[:, CAPACITY] = 64
-    tables[:, OFFSET] = np.arange(len(tables)) * 64
+    tables[1::2, CAPACITY] += int(ground / FULLEST)
+    tables, slots = laid_out(tables)
     meta = np.zeros(REGISTERS, np.int64)
     meta[FREE] = END
     meta[THRESHOLD] = np.iinfo(np.int64).min
     meta[USE_PANES], meta[KEEP_ALL] = panes, keep_all
     store = Store(
-        rows=np.zeros((32, LINKS), np.int32),
-        ground_links=np.zeros((32, 2 * len(masks)), np.int32),
-        slots=np.zeros(64 * len(tables), np.uint64),
+        rows=zeros((32 + ground, LINKS), np.int32),
+        ground_links=zeros((32 + ground, 2 * len(masks)), np.int32),
+        slots=slots,
         tables=tables,
         masks=np.array(indexes, np.int64),
         links=np.zeros(len(indexes), np.int64),

@@ -1,10 +1,10 @@
-"""Timed lines into numbers, in one go: which lines are plain, their times, and each distinct term once.
+"""Lines into numbers, in one go: which lines are plain, their times, and each distinct term once.
 
 Of a line that cannot matter (`sieve.py`) the time alone is kept, and its terms get no numbers.
 
 A line is plain that is spelled as Ensue writes it: `time TAB s p o .` or `time TAB s p o graph .`, with one
 space between terms and before the dot, and terms that are canonical text as they stand (`plainterms.py`).
-Of other lines nothing is said but that they are not.
+Of other lines nothing is said but that they are not. Lines of N-Triples and N-Quads have no time and no tab.
 """
 
 # The compiled functions are typed by numba, from their arguments.
@@ -51,8 +51,10 @@ class Scanned(NamedTuple):
     """Whether there are blank nodes."""
 
 
-def scan(data: NDArray[np.uint8], cuts: Numbers, sieve: Sieve = EVERYTHING) -> Scanned:
+def scan(data: NDArray[np.uint8], cuts: Numbers, sieve: Sieve = EVERYTHING, *, timed: bool = True) -> Scanned:
     r"""Look at the lines between `cuts`, one number more than lines; each may have its end or not.
+
+    Where they are not `timed`, times mean nothing.
 
     >>> lines = [b"5\t<urn:a> <urn:p> <urn:a> .\n", b"6\t<urn:a>  <urn:p> <urn:b> .\n"]
     >>> text, cuts = np.frombuffer(b"".join(lines), np.uint8), np.array([0, 28, 57], np.int32)
@@ -71,7 +73,7 @@ def scan(data: NDArray[np.uint8], cuts: Numbers, sieve: Sieve = EVERYTHING) -> S
     table = np.full(1 << (2 * _COLUMNS * lines).bit_length(), -1, np.int32)
     spans, hashes = np.empty((_COLUMNS * lines, 2), np.int32), np.empty(_COLUMNS * lines, np.uint32)
     found, ends = np.zeros(3, np.int64), np.empty((_COLUMNS, 2), np.int32)
-    kept = _scan(data, cuts, sieve, plain, times, rows, numbers, table, spans, hashes, found, ends)
+    kept = _scan(data, cuts, timed, sieve, plain, times, rows, numbers, table, spans, hashes, found, ends)
     terms, size, blank = found.tolist()
     offsets, text = np.empty(terms + 1, np.int32), np.empty(size, np.uint8)
     _gather(data, spans, offsets, text)
@@ -79,11 +81,11 @@ def scan(data: NDArray[np.uint8], cuts: Numbers, sieve: Sieve = EVERYTHING) -> S
 
 
 @compiled
-def _scan(data, cuts, sieve, plain, times, rows, numbers, table, spans, hashes, found, ends):
+def _scan(data, cuts, timed, sieve, plain, times, rows, numbers, table, spans, hashes, found, ends):
     """How many lines were kept. Put down how many terms these have, their bytes, and whether one is blank."""
     kept = before = 0
     for line in range(len(plain)):
-        terms = _read(data, cuts[line], cuts[line + 1], times, line, ends)
+        terms = _read(data, cuts[line], cuts[line + 1], timed, times, line, ends)
         if terms == 0:
             continue
         plain[line] = True
@@ -100,15 +102,16 @@ def _scan(data, cuts, sieve, plain, times, rows, numbers, table, spans, hashes, 
 
 
 @part
-def _read(data, at, end, times, line, ends):
+def _read(data, at, end, timed, times, line, ends):
     """How many terms a plain line has, and where they begin and end; 0 if it is not plain."""
     if end > at and data[end - 1] == _NEW_LINE:
         end -= 1
     if end > at and data[end - 1] == _RETURN:
         end -= 1
-    at = _time_end(data, at, end, times, line)
-    if at == NOT_PLAIN:
-        return 0
+    if timed:
+        at = _time_end(data, at, end, times, line)
+        if at == NOT_PLAIN:
+            return 0
     for column in range(_COLUMNS):
         if column == _COLUMNS - 1 and end - at == 1 and data[at] == _DOT:
             return column

@@ -122,8 +122,10 @@ class Statistics:
     """How many background facts match a pattern, on average, once some of its slots are bound."""
 
     def __init__(self, background: Array) -> None:
-        self._background = background
+        """`background` has a row for each fact."""
+        self._background = np.ascontiguousarray(background.T)
         self._known: dict[tuple[Triple, int], float] = {}
+        self._having: dict[Triple, Array] = {}
 
     def matches(self, pattern: Triple, mask: int) -> float:
         """The expected number of matches of a pattern whose slots in `mask` are bound."""
@@ -136,20 +138,32 @@ class Statistics:
         return self._known[key]
 
     def _count(self, constants: Triple, mask: int) -> float:
-        rows = self._background
-        for position, constant in enumerate(constants):
-            if constant >= 0:
-                rows = rows[rows[:, position] == constant]
-        bound = [k for k in range(3) if mask >> k & 1 and constants[k] < 0]
-        if not len(rows):
+        columns = self._with(constants)
+        count = len(columns[0])
+        bound = [column for k, column in enumerate(columns) if mask >> k & 1 and constants[k] < 0]
+        if not count:
             return _unknown(mask)
-        if not bound:
-            return float(len(rows))
         # At most two slots are bound here, so that both fit into one number.
-        keys = rows[:, bound[0]].astype(np.int64)
-        for k in bound[1:]:
-            keys = keys << 32 | rows[:, k]
-        return len(rows) / len(np.unique(keys))
+        if len(bound) == 2:
+            return count / _distinct(bound[0].astype(np.int64) << 32 | bound[1])
+        return count / _distinct(bound[0]) if bound else float(count)
+
+    def _with(self, constants: Triple) -> Array:
+        """The columns of the facts that have these constants; -1: whatever it is."""
+        if constants not in self._having:
+            columns = self._background
+            for position, constant in enumerate(constants):
+                if constant >= 0:
+                    columns = columns[:, columns[position] == constant]
+            self._having[constants] = columns
+        return self._having[constants]
+
+
+def _distinct(numbers: Array) -> int:
+    """How many different numbers there are."""
+    if int(numbers.max()) < 8 * len(numbers):
+        return int(np.count_nonzero(np.bincount(numbers)))
+    return len(np.unique(numbers))
 
 
 def _unknown(mask: int) -> float:
@@ -162,8 +176,19 @@ def _unknown(mask: int) -> float:
     return 1000.0 if mask & OBJECT else 100_000.0
 
 
-def make_plans(program: Program, background: Array, *, keep_all: bool, masks: Iterable[int] = ()) -> PlanSet:
-    """Plans for every way in which a rule can fire; `masks` are indexes wanted in any case."""
+def make_plans(
+    program: Program,
+    background: Array,
+    *,
+    keep_all: bool,
+    masks: Iterable[int] = (),
+    retracts: bool = True,
+) -> PlanSet:
+    """Plans for every way in which a rule can fire; `masks` are indexes wanted in any case.
+
+    What is retracted is derived again from what it could be concluded from: who never retracts needs no
+    plans for that, and no indexes.
+    """
     first_masks = [*([WHOLE] if keep_all else []), *masks]
     concluded = {conclusion[1] for rule in program.rules for conclusion in rule.conclusions}
     draft = _Draft(keep_all, first_masks, _alphas(program), concluded, Statistics(background))
@@ -177,7 +202,7 @@ def make_plans(program: Program, background: Array, *, keep_all: bool, masks: It
             given[number, at] = len(draft.plans)
             forward.append((premise[1], len(draft.plans)))
             _write_plan(draft, number, rule, premise, first_head, skip=at)
-        for conclusion in rule.conclusions:
+        for conclusion in rule.conclusions if retracts else ():
             backward.append((conclusion[1], len(draft.plans)))
             _write_plan(draft, number, rule, conclusion, first_head, skip=None)
     variables = max((rule.variables for rule in program.rules), default=0)
@@ -221,15 +246,19 @@ def _matrix(rows: Iterable[Iterable[int]], width: int) -> Array:
 
 def _dispatch(listed: list[tuple[int, int]]) -> tuple[Array, Array]:
     """Plans by the predicate given: those that name it and those that take any, in rule order."""
-    named = {predicate for predicate, _ in listed}
-    of_any = [plan for predicate, plan in listed if predicate < 0]
-    starts: list[int] = [0]
-    numbers: list[int] = []
-    for predicate in (*range(max(named, default=-1) + 1), None):
+    named = sorted({predicate for predicate, _ in listed if predicate >= 0})
+    of_any = np.array([plan for predicate, plan in listed if predicate < 0], np.int32)
+    counts = np.full((named[-1] if named else -1) + 2, len(of_any), np.int64)
+    parts: list[Array] = []
+    done = 0
+    for predicate in named:
         # Of most predicates no rule says anything.
-        numbers += [plan for p, plan in listed if p < 0 or p == predicate] if predicate in named else of_any
-        starts.append(len(numbers))
-    return np.array(starts, np.int32), np.array(numbers, np.int32)
+        own = np.array([plan for p, plan in listed if p < 0 or p == predicate], np.int32)
+        parts += [np.tile(of_any, predicate - done), own]
+        counts[predicate] = len(own)
+        done = predicate + 1
+    starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+    return starts, np.concatenate([*parts, of_any])
 
 
 def _alphas(program: Program) -> list[Alpha]:
