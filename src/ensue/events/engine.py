@@ -156,10 +156,9 @@ class EventEngine:
         order = np.argsort(every.times, kind="stable")
         copies = np.arange(self._copies, self._copies + len(order))
         self._copies += len(order)
-        terms = (column[order] for column in (every.s, every.p, every.o))
-        batch = Batch(
-            every.times[order], copies, streams[order], *terms, None if keys is None else keys[order]
-        )
+        s, p, o = (column[order] for column in (every.s, every.p, every.o))
+        found = None if keys is None else keys[order]
+        batch = Batch(every.times[order], copies, streams[order], s, p, o, found)
         return batch if self._expand is None else self._expand(batch)
 
     def read(self, window: Window) -> Occurred:

@@ -56,7 +56,8 @@ class Owns:
         >>> Owns(4, 2).each(np.array([_checksum("<urn:a>"), 3])).tolist()
         [True, False]
         """
-        return np.asarray(checksums, np.int64) % self.shards == self.shard
+        owned: NDArray[np.bool_] = np.asarray(checksums, np.int64) % self.shards == self.shard
+        return owned
 
 
 class Router:

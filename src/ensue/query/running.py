@@ -177,7 +177,7 @@ class RunningQuery:
                 return self._own(evaluation, self._graph)
             parts, occurred = self._parts(evaluation, self._graph), self._occurrences(evaluation)
             if self._owns(NO_KEY):
-                self.unkeyed += sum(each.unkeyed for each in (*parts.values(), occurred))
+                self.unkeyed += occurred.unkeyed + sum(each.unkeyed for each in parts.values())
             return self._in_parts(parts, occurred)
 
     def _own(self, evaluation: Evaluation, read: _Reads) -> Answers:

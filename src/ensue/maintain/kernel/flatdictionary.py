@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,11 +160,10 @@ class FlatDictionary(Dictionary):
         whole, ends = text.tobytes(), cuts.tolist()
         return [whole[a:b].decode() if b > a else None for a, b in pairwise(ends)]
 
-    def checksums(self, numbers: Sequence[int]) -> Sequence[int]:
+    def checksums(self, numbers: Sequence[int]) -> Any:
         """The CRC-32 of the texts of integers, as an array."""
         text, cuts = self._texts(numbers)
-        found: Sequence[int] = checksums(text, cuts.astype(np.int32), np.arange(len(cuts) - 1))
-        return found
+        return checksums(text, cuts.astype(np.int32), np.arange(len(cuts) - 1))
 
     def _texts(self, numbers: Sequence[int]) -> tuple[Array, Array]:
         """The texts of integers one after the other, and where each begins and ends."""

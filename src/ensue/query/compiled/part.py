@@ -55,6 +55,6 @@ class PartEvaluator(CompiledEvaluator):
     def _owns(self, values: Integers) -> Integers:
         owns = self._share.owns
         if isinstance(owns, ByChecksum):
-            found: Integers = owns.each(self._dictionary.checksums(values))  # type: ignore[arg-type]
+            found: Integers = owns.each(self._dictionary.checksums(values))
             return found
         return np.fromiter((owns(self._dictionary.decode(value)) for value in values.tolist()), np.bool_)
