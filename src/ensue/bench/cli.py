@@ -338,7 +338,7 @@ def _add_events(names: SubParsers) -> None:
     parser.add_argument("--shards", type=_positive, metavar="N")
     parser.add_argument("--cores", type=_positive, metavar="N", help="tasks at once (default: 2)")
     parser.add_argument("--batch-bytes", type=_positive, metavar="N", help="of a micro-batch, at most")
-    parser.add_argument("--parts", type=_names, metavar="A,B,...", help="some of chains,strategies,spark")
+    parser.add_argument("--parts", type=_names, metavar="A,B,...", help="some of chains,spark")
     _add_common(parser, _events)
 
 

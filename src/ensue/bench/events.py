@@ -19,7 +19,7 @@ from ensue.reasoner import Reasoner
 from ensue.streamfile import Timed
 
 STREAM = "urn:events"
-PARTS = ("chains", "strategies", "spark")
+PARTS = ("chains", "spark")
 
 
 class DisagreementError(EnsueError):
@@ -86,11 +86,7 @@ def experiment(options: Options) -> Experiment:
 
 def measure(options: Options) -> Result:
     """All parts that are asked for."""
-    found = Result([])
-    if "chains" in options.parts:
-        found += chains(options)
-    if "strategies" in options.parts:
-        found += Result([strategies(options)])
+    found = chains(options) if "chains" in options.parts else Result([])
     if "spark" in options.parts:
         found += _through_spark(options)
     return found
@@ -115,7 +111,7 @@ def _through_spark(options: Options) -> Result:
 
 
 def chains(options: Options) -> Result:
-    """All chains with and without garbage collection."""
+    """All chains with and without garbage collection, then all strategies for a chain of two."""
     if options.chains and min(options.chains) < 2:
         raise UsageError("a chain has two patterns or more", hint="--chains 2,3")
     rows: list[Row] = []
@@ -129,7 +125,7 @@ def chains(options: Options) -> Result:
             what = f"a chain of {length} has composed {counts}"
             raise DisagreementError(what, hint="this is a mistake in the engine")
         rows += [_row(f"{length}", "on", with_, limit), _row(f"{length}", "off", without, limit)]
-    return Result([Table("chains", rows)], [_chart(rows)], _notes(rows))
+    return Result([Table("chains", rows), strategies(options)], [_chart(rows)], _notes(rows))
 
 
 def strategies(options: Options) -> Table:
