@@ -161,7 +161,6 @@ class Network:
         """`grid` are the windows that what is composed has to lie in."""
         self._asked = {each.name for each in asked if each.name is not None}
         self._make, self._tally = make, tally
-        self._left: Occurrences | None = None
         self._left_names: tuple[str, ...] = ()
         self.root = self._node(expression, Bound(grid), is_root=True)
         self.results = Occurrences.none(self.root.names)
