@@ -22,8 +22,8 @@ QUERIES = {
         FROM STREAM :readings [RANGE 4s STEP 2s] WHERE { ?x :reads ?v FILTER(?v > 60) }""",
     "seen": """REGISTER QUERY seen AS SELECT ?y (COUNT(?x) AS ?n) FROM STREAM :alarms [RANGE 8s STEP 4s]
         FROM STREAM :moves [RANGE 8s STEP 4s] WHERE { ?x a :Hot ; :isIn ?y } GROUP BY ?y""",
-    "after": """SELECT ?x ?v FROM STREAM :moves [RANGE 6s STEP 2s] FROM STREAM :readings [RANGE 6s STEP 2s]
-        WHERE { { ?x a :Thing } SEQ [CHRONICLE] { ?x :reads ?v } WITHIN 3s }""",
+    "heated": """SELECT ?x ?v ?w FROM STREAM :readings [RANGE 8s STEP 2s]
+        WHERE { { ?x :reads ?v FILTER(?v < 50) } SEQ [CHRONICLE] { ?x :reads ?w FILTER(?w > 50) } }""",
 }
 BACKGROUND = (
     "@prefix : <http://example.org/> . :house0 :isIn :town . :house1 :isIn :town . :town :isIn :land ."
@@ -36,6 +36,9 @@ SPREAD_QUERIES = {
         FROM STREAM :moves [RANGE 6s STEP 2s] WHERE { ?x :near ?y } GROUP BY ?x""",
     "hot": """SELECT ?x ?v FROM STREAM :readings [RANGE 4s STEP 2s] FROM STREAM :moves [RANGE 8s STEP 4s]
         WHERE { ?x a :Mover ; :reads ?v FILTER(?v > 60) }""",
+    "heated": """SELECT ?x ?y ?v
+        FROM STREAM :moves [RANGE 8s STEP 2s] FROM STREAM :readings [RANGE 8s STEP 2s]
+        WHERE { { ?x :near ?y } SEQ [RECENT] NOT { ?x :reads 0 } SEQ { ?x :reads ?v } WITHIN 5s }""",
     "rooms": """REGISTER ISTREAM :rooms AS SELECT ?y (COUNT(?x) AS ?n) FROM NAMED WINDOW :w ON :moves
         [RANGE PT6S STEP PT2S] WHERE { WINDOW :w { ?x a :Mover ; :near ?y } } GROUP BY ?y""",
     "left": """REGISTER DSTREAM :left AS SELECT DISTINCT ?y FROM NAMED WINDOW :w ON :moves

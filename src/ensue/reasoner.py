@@ -15,8 +15,8 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from ensue.dictionary import Dictionary
-from ensue.errors import StrategyError, UsageError, did_you_mean
-from ensue.events.engine import EventEngine
+from ensue.errors import QueryError, StrategyError, UsageError, did_you_mean
+from ensue.events.engine import Derivation, EventEngine
 from ensue.files import FilePath
 from ensue.graphs import Graphs
 from ensue.knowledge import InFiles, Knowledge
@@ -37,9 +37,10 @@ from ensue.query.choose import choose_evaluator
 from ensue.query.intake import Act, Intake, Statement
 from ensue.query.language import parse_query
 from ensue.query.output import Result
+from ensue.query.parting import Parting
 from ensue.query.running import RunningQuery, Sources
 from ensue.query.scopeplans import ScopePlans
-from ensue.query.scopes import find_scopes
+from ensue.query.scopes import KEYS_FIXED, find_scopes
 from ensue.query.share import Share
 from ensue.query.terms_in import Term, term_text
 from ensue.query.timeline import Timeline
@@ -273,7 +274,24 @@ class Reasoner:
         if query.events is None:
             return None
         derived = self._background.derivation(query)
-        return EventEngine(query, self.dictionary, derived, collects=self._collects)
+        parting = None
+        if query.partition is not None:
+            derived, parting = self._parted(query, query.partition.property, derived)
+        return EventEngine(query, self.dictionary, derived, parting=parting, collects=self._collects)
+
+    def _parted(
+        self, query: ContinuousQuery, name: str | None, derived: Derivation
+    ) -> tuple[Derivation, Parting]:
+        """The partitions of a temporal query, by a property or (None) by graph, and what that assumes."""
+        if name is None:
+            return derived, Parting(None)
+        if not self._fixed_schema:
+            what = f"a stream may bring keys of {query.partition}, and what was used up is not taken back"
+            raise QueryError(what, place=query.place, hint=KEYS_FIXED)
+        graphs = frozenset(query.default_graphs)
+        return derived.assuming((None, f"<{name}>", None)), Parting(
+            lambda: self._background.keys(graphs, name)
+        )
 
     def _follow(self, stream: str) -> list[WindowSpec]:
         if stream not in self._streams:

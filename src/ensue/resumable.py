@@ -8,9 +8,11 @@ on with as they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from ensue.events.engine import EventEngine
 from ensue.maintain.kernel.flatdictionary import FlatDictionary
 from ensue.query.arrivals import Arrivals, Batch
 from ensue.query.log import Logged, Mark, first_needed
@@ -20,6 +22,10 @@ from ensue.reasoner import Reasoner
 if TYPE_CHECKING:
     from ensue.maintain.kernel.folder import Folder
     from ensue.plan.plans import Plans
+
+
+_IN_TIME = "\nin time"
+"""Behind the name of a temporal query: what its expressions remember. No query is called so."""
 
 
 class Resumable(Reasoner):
@@ -60,7 +66,15 @@ class Resumable(Reasoner):
         for stream in ended:
             self._intake.end(stream)
             self._timeline.end(stream)
-        return list(self._results())
+        results = list(self._results())
+        for _, events in self._events_of():
+            events.rest()
+        return results
+
+    def _events_of(self) -> list[tuple[str, EventEngine]]:
+        """Who finds the occurrences of temporal queries, by the names of what they remember."""
+        running = [(each.name + _IN_TIME, each.events) for each in self._timeline.queries]
+        return [(name, events) for name, events in running if events is not None]
 
     def mark(self) -> Mark:
         """How far it has come: kept with each batch of a log of steps, for `resume`."""
@@ -85,7 +99,11 @@ class Resumable(Reasoner):
 
     def memories(self) -> dict[str, tuple[list[Any], Callable[[], dict[str, Any]]]]:
         """What each query remembers: its version, and a function that gives it as plain data."""
-        return {each.name: (each.version, each.state) for each in self._timeline.queries}
+        found = {each.name: (each.version, each.state) for each in self._timeline.queries}
+        decode = self.dictionary.decode_all
+        return found | {
+            name: (events.version, partial(events.state, decode)) for name, events in self._events_of()
+        }
 
     def resume(
         self, state: Mapping[str, Any], memories: Mapping[str, Mapping[str, Any]], log: Sequence[Logged]
@@ -98,8 +116,13 @@ class Resumable(Reasoner):
         timeline, intake = state["timeline"], state["intake"]
         marks = [*(step.mark for step in log), Mark(intake["frontier"]["time"], timeline["numbers"])]
         first = first_needed(marks, state["horizons"])
+        for name, events in self._events_of():
+            if name in memories:
+                events.resume(memories[name], self.dictionary.encode_all)
         self._timeline.start_again(timeline, marks[first].numbers)
         for number, (step, after) in enumerate(zip(log, marks[1:], strict=True)):
+            if number >= first:
+                self._timeline.move_again(step.mark.frontier)
             self._intake.put_again(step.batches, self._windows_over, step.mark.frontier)
             for stream, _, arrivals in self._intake.release(after.frontier):
                 if number >= first:

@@ -152,10 +152,10 @@ def test_what_cannot_run_is_refused_when_registered(where: str, window: str, mes
     assert raised.value.place
 
 
-def test_partitions_and_retractions_are_refused() -> None:
+def test_keys_on_the_stream_and_retractions_are_refused() -> None:
     where = "{ ?x :a 1 } SEQ { ?x :b 2 }"
-    with pytest.raises(QueryError, match="is not partitioned"):
-        Reasoner().register(f"{HEAD} PARTITION BY GRAPH WHERE {{ {where} }}")
+    with pytest.raises(QueryError, match=r"a stream may bring keys of <urn:in>.*fixed-schema"):
+        Reasoner().register(f"{HEAD} PARTITION BY :in WHERE {{ {where} }}")
     reasoner = Reasoner()
     reasoner.register(f"{HEAD} WHERE {{ {where} }}")
     reasoner.retract("urn:s", [(1, "<urn:k>", "<urn:a>", "<urn:b>")])

@@ -1,13 +1,15 @@
-"""`ensue bench pipeline` in little: real jobs, and what they must agree on."""
+"""`ensue bench pipeline` and `events` in little: real jobs, and what they must agree on."""
 
 from __future__ import annotations
 
 import pytest
 
-from ensue.bench import epsilon
+from ensue import Reasoner
+from ensue.bench import epsilon, events_spark
 from ensue.bench.pipeline import Options, throughput
 from ensue.bench.pipeline_latency import latencies
 from ensue.bench.pipeline_overload import overload
+from ensue.streamfile import read_stream
 
 
 @pytest.mark.long
@@ -23,6 +25,22 @@ def test_jobs_read_all_and_answer(spark, tmp_path):
     points = result.charts[0].series
     assert all(series[-1][1] == 60_000 for series in points.values())
     assert all(row["statements of one"] > 10_000 for row in table.rows)
+
+
+@pytest.mark.long
+def test_chains_through_spark_are_those_in_process(spark, tmp_path):
+    options = events_spark.SparkOptions(40_000, 500, 5000, 1000, 1, 1, 2, 2, 300_000)
+    [table] = events_spark.throughput(options, spark, tmp_path).tables
+    limit, chain = table.rows
+    assert limit["of pass-through"] == 1
+    assert chain["micro-batches"] > 4
+    assert chain["% gone in time"] == 100
+    plan, reasoner = events_spark.plan(options, options.within_ms), Reasoner()
+    reasoner.register(plan.job.parsed()[0])
+    for batch in read_stream(events_spark.write(options, options.events, tmp_path)):
+        reasoner.feed(events_spark.STREAM, batch)
+    assert len(list(reasoner.end())) == chain["windows"]
+    assert reasoner.counters()["composed"] == chain["composed"] > 10_000
 
 
 def test_latency_is_counted_from_the_close(spark):

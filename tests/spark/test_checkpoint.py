@@ -97,6 +97,18 @@ def test_what_rules_made_of_statements_is_kept_and_so_they_must_not_change(tmp_p
         go_on(tmp_path, card(filtered=False, expanded=True, rules="rdfs-jena"))
 
 
+def test_what_temporal_queries_remember_rests_on_rules_that_must_not_change(tmp_path):
+    def temporal(rules):
+        where = "{ { ?x <urn:a> ?y } SEQ { ?x <urn:b> ?z } }"
+        query = parse_query(f"SELECT * FROM STREAM <urn:s> [RANGE 4s] WHERE {where}", "q.rq", "q")
+        return Card.of(Job.of([query], load_rules(rules), Sent()), shards=1, filtered=False)
+
+    go_on(tmp_path, temporal("transitive-isin"))
+    assert go_on(tmp_path, temporal("transitive-isin"))[1:] == []
+    with pytest.raises(UsageError, match="rules changed, and temporal queries remember"):
+        go_on(tmp_path, temporal("rdfs-jena"))
+
+
 def test_another_version_goes_on_unless_it_wrote_in_another_way(tmp_path):
     go_on(tmp_path, replace(card(), version="0.0.1"))
     assert go_on(tmp_path, card())[1:] == ["it was written by Ensue 0.0.1: state is read as it is"]

@@ -2,7 +2,7 @@
 
 Each event is a statement about one of many keys. A chain of patterns, `SEQ` between them, asks for one of
 each kind in turn, of the same key. Every chain runs with garbage collected at the end of its computed
-lifetime, and with none collected at all; both must compose the same.
+lifetime, and with none collected at all; both must compose the same. Then a chain of two goes through Spark.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ensue.reasoner import Reasoner
 from ensue.streamfile import Timed
 
 STREAM = "urn:events"
+PARTS = ("chains", "spark")
 
 
 class DisagreementError(EnsueError):
@@ -37,6 +38,14 @@ class Options:
     chains: Sequence[int] = (2, 3, 4, 5, 6)
     batch: int = 20_000
     """Events that are pushed at once."""
+    spark_events: int = 12_000_000
+    """Of the file that goes through Spark."""
+    repeats: int = 3
+    shards: int = 2
+    cores: int = 2
+    batch_bytes: int = 64 << 20
+    """Of a micro-batch, at most."""
+    parts: Sequence[str] = PARTS
     seed: int = 1
 
 
@@ -57,21 +66,51 @@ class Run:
 
 def experiment(options: Options) -> Experiment:
     """The experiment, ready to run."""
+    if unknown := set(options.parts) - set(PARTS):
+        raise UsageError(f"no part '{min(unknown)}'", hint=f"some of {', '.join(PARTS)}")
     parameters: dict[str, Cell] = {
         name: ", ".join(map(str, value)) if isinstance(value, tuple | list) else value
         for name, value in asdict(options).items()
     }
     return Experiment(
         "events",
-        f"{options.events:,} events of {options.keys:,} keys, in process; chains of SEQ within "
+        f"{options.events:,} events of {options.keys:,} keys in process, {options.spark_events:,} on Spark; "
+        f"chains of SEQ within "
         f"{options.within_ms:,} ms, at {options.rate:,} events to a second of the stream",
         parameters,
-        "the same events, and a chain that none of them matches: reading, admission and windows alone",
+        "the same events, and a chain that none of them matches: reading, admission and windows alone; on "
+        "Spark pass-through: the same file read, decoded and counted in a job of its own",
         lambda: measure(options),
     )
 
 
 def measure(options: Options) -> Result:
+    """All parts that are asked for."""
+    found = chains(options) if "chains" in options.parts else Result([])
+    if "spark" in options.parts:
+        found += _through_spark(options)
+    return found
+
+
+def _through_spark(options: Options) -> Result:
+    from ensue.bench import events_spark  # Spark is there for who asks for it.
+
+    return events_spark.measure(
+        events_spark.SparkOptions(
+            options.spark_events,
+            options.keys,
+            options.rate,
+            options.within_ms,
+            options.seed,
+            options.repeats,
+            options.shards,
+            options.cores,
+            options.batch_bytes,
+        )
+    )
+
+
+def chains(options: Options) -> Result:
     """All chains with and without garbage collection, then all strategies for a chain of two."""
     if options.chains and min(options.chains) < 2:
         raise UsageError("a chain has two patterns or more", hint="--chains 2,3")

@@ -23,6 +23,8 @@ class Batch:
     s: Column
     p: Column
     o: Column
+    key: Column | None = None
+    """The key of the partition that each is in; None: the query is not partitioned."""
 
     def __len__(self) -> int:
         return len(self.time)
@@ -36,4 +38,5 @@ class Batch:
             self.s[which],
             self.p[which],
             self.o[which],
+            None if self.key is None else self.key[which],
         )

@@ -13,7 +13,7 @@ import numpy as np
 from ensue.events.batch import Batch
 from ensue.events.bound import Bound
 from ensue.events.memory import Memory, Tally
-from ensue.events.occurrences import Column, Occurrences, Times, agree, keyed, ranges
+from ensue.events.occurrences import KEY, Column, Occurrences, Times, agree, keyed, ranges
 from ensue.model import FOREVER
 from ensue.query.compiled.operators import join
 from ensue.query.compiled.patterns import matches
@@ -66,10 +66,10 @@ class _Still:
 class _Matcher:
     """One atom: which facts of a batch it matches, and which of the background."""
 
-    def __init__(self, atom: Atom, number: int, background: Columns) -> None:
+    def __init__(self, atom: Atom, number: int, background: Columns, *, parted: bool) -> None:
         self.atom = atom
         self.copies = f"#{number}"
-        self.names = (*atom.variables, self.copies)
+        self.names = (*([KEY] if parted else []), *atom.variables, self.copies)
         self.still = matches(background, atom.pattern)
         self._known = _known(atom, background)
 
@@ -87,7 +87,8 @@ class _Matcher:
             else:
                 columns[slot] = column
         at = np.flatnonzero(mask)
-        taken = {name: column[at] for name, column in columns.items()} | {self.copies: batch.copy[at]}
+        taken = {} if batch.key is None else {KEY: batch.key[at]}
+        taken |= {name: column[at] for name, column in columns.items()} | {self.copies: batch.copy[at]}
         found = Occurrences(taken, batch.time[at], batch.time[at], batch.copy[at])
         return found if self._known is None else found.take(_is_new(self._known, found))
 
@@ -116,9 +117,11 @@ class _Stage:
     ) -> None:
         """`names` and `still` are what the atoms before give, and what the background gives of them."""
         key = tuple(name for name in matcher.atom.variables if name in names)
+        # The background is in every partition.
+        live_key = (KEY, *key) if KEY in names else key
         self.names = tuple(dict.fromkeys((*names, *matcher.names)))
         self.matcher = matcher
-        self.left, self.right = Memory(key, names, tally), Memory(key, matcher.names, tally)
+        self.left, self.right = Memory(live_key, names, tally), Memory(live_key, matcher.names, tally)
         copies = [name for name in names if name[0] == "#"]
         self._still_left = _Still.of(still, key, copies)
         self._still_right = _Still.of(matcher.still, key, [matcher.copies])
@@ -131,8 +134,8 @@ class _Stage:
         self.right.add(right, self._bound.until(right.start))
         self.left.add(left, self._bound.until(left.start))
         found.append(self._with_memory(self.right, left))
-        found.append(self._joined(self._still_left.rows, right, self._still_left.places(right)))
-        found.append(self._joined(self._still_right.rows, left, self._still_right.places(left)))
+        found += [self._with_background(self._still_left, right)]
+        found += [self._with_background(self._still_right, left)]
         return Occurrences.joined(found)
 
     def _with_memory(self, memory: Memory, rows: Occurrences) -> Occurrences:
@@ -141,11 +144,16 @@ class _Stage:
             least, most = np.full(len(rows), _NO_END), np.full(len(rows), _NO_START)
         else:
             least, most = rows.end - span, rows.start + span
-        return self._joined(memory.rows, rows, memory.places(memory.keys_of(rows), least, most))
+        places = memory.places(memory.keys_of(rows), least, most)
+        return self._joined(memory.rows, rows, memory.key, places)
 
-    def _joined(self, one: Occurrences, other: Occurrences, places: tuple[Column, Column]) -> Occurrences:
+    def _with_background(self, still: _Still, rows: Occurrences) -> Occurrences:
+        return self._joined(still.rows, rows, still.key, still.places(rows))
+
+    def _joined(
+        self, one: Occurrences, other: Occurrences, key: tuple[str, ...], places: tuple[Column, Column]
+    ) -> Occurrences:
         at, of = ranges(*places)
-        key = self.left.key
         fits = agree([one.columns[name][of] for name in key], [other.columns[name][at] for name in key])
         start, end = np.minimum(one.start[of], other.start[at]), np.maximum(one.end[of], other.end[at])
         short = self._bound.holds(start, end)
@@ -168,9 +176,11 @@ class Conjunction:
         background: Columns,
         bound: Bound,
         tally: Tally,
+        *,
+        parted: bool = False,
     ) -> None:
-        """`derived` is what the atoms together stand for, beside themselves."""
-        matchers = [_Matcher(atom, number, background) for number, atom in enumerate(atoms)]
+        """`derived` is what the atoms together stand for, beside themselves; `parted`: keys tell apart."""
+        matchers = [_Matcher(atom, number, background, parted=parted) for number, atom in enumerate(atoms)]
         first, *others = _in_good_order(matchers)
         self.atoms = tuple(atoms)
         self._first = first

@@ -2,12 +2,16 @@
 
 Statements wait until everything up to some instant has been admitted, and are then looked at in the order of
 time (`advance`). What nothing to come can complete is dropped at once.
+
+To go on elsewhere takes all that is remembered, as it was written down at some time (`state`), and what has
+come since (`truth.py`); or, on the same host, the arrays as they are (`park`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,9 +23,11 @@ from ensue.events.expand import Expander
 from ensue.events.leaf import Leaf
 from ensue.events.memory import Memory, Tally
 from ensue.events.network import Network, times_of
-from ensue.events.plain import Decode, Encode, packed, plain_rows, rows_of, unpacked
+from ensue.events.occurrences import KEY, Column, Occurrences
+from ensue.events.plain import Decode, Encode, plain_network, restore
 from ensue.events.planning import check, plan_group
 from ensue.events.tree import Group
+from ensue.events.truth import Since
 from ensue.model import NEVER
 from ensue.plan.epsilon import EpsilonTable
 from ensue.plan.lookout import Lookout, schema_on_the_stream
@@ -29,8 +35,14 @@ from ensue.plan.shapes import Shape
 from ensue.query.arrivals import Arrivals
 from ensue.query.compiled.expressions import Values
 from ensue.query.dataset import Columns, Composed
+from ensue.query.occurred import Occurred
+from ensue.query.parting import Parting
 from ensue.query.tree import ContinuousQuery
 from ensue.rules.tree import Rule
+from ensue.windows.spec import Window
+
+if TYPE_CHECKING:
+    from ensue.maintain.kernel.folder import Folder
 
 
 class Derivation:
@@ -45,14 +57,38 @@ class Derivation:
         self.assumed = tuple(assumed)
         self.background = background
 
+    def assuming(self, *shapes: Shape) -> Derivation:
+        """The same as long as no stream brings a statement of these shapes, either."""
+        return Derivation(self.table, self.rules, (*self.assumed, *shapes), self.background)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pending:
+    """Statements that have come and are not yet looked at."""
+
+    window: int
+    """The number of the window that they came into."""
+    arrivals: Arrivals
+    keys: Column | None
+    """Of the partitions that they are in, if the query is partitioned."""
+
 
 class EventEngine:
     """Finds the occurrences of a query's temporal expressions."""
 
     def __init__(
-        self, query: ContinuousQuery, dictionary: Dictionary, derived: Derivation, *, collects: bool = True
+        self,
+        query: ContinuousQuery,
+        dictionary: Dictionary,
+        derived: Derivation,
+        *,
+        parting: Parting | None = None,
+        collects: bool = True,
     ) -> None:
-        """`collects`: garbage is collected at the end of its lifetime; otherwise never, for comparison."""
+        """`parting` says which partitions statements are in, if the query is partitioned.
+
+        `collects`: garbage is collected at the end of its lifetime; otherwise never, for comparison.
+        """
         assert query.events is not None
         spec = check(query)
         self._dictionary = dictionary
@@ -69,9 +105,11 @@ class EventEngine:
 
         pairs = zip(query.events.expressions, self._asked, strict=True)
         self._networks = [Network(tree, asked, make, spec.grid, self._tally) for tree, asked in pairs]
-        self._pending: list[tuple[int, Arrivals]] = []
+        self._parting = parting
+        self._pending: list[_Pending] = []
         self._copies = 0
-        self._now = self._forgotten = NEVER
+        self._now = NEVER
+        self._since = Since(self._streams)
         self.late = 0
         self.found = 0
         """How many composed occurrences there were."""
@@ -85,7 +123,15 @@ class EventEngine:
                 decode = self._dictionary.decode
                 terms = (decode(int(column[row])) for column in (arrivals.s, arrivals.p, arrivals.o))
                 raise schema_on_the_stream(stream, *terms)
-        self._pending += [(k, arrivals) for k, name in enumerate(self._streams) if name == stream]
+        if stream not in self._streams or not self._since.comes(stream, len(arrivals)):
+            return
+        self.late += int(np.count_nonzero(arrivals.times <= self._now))
+        keys = None
+        if self._parting is not None:
+            arrivals, keys = self._parting.parted(arrivals)
+        self._pending += [
+            _Pending(k, arrivals, keys) for k, name in enumerate(self._streams) if name == stream
+        ]
 
     def advance(self, now: int) -> None:
         """Everything up to `now` has been admitted: match it, and drop what nothing later can complete."""
@@ -102,20 +148,26 @@ class EventEngine:
     def _batch(self) -> Batch:
         """What waits, in order of time, with what linear rules make of it."""
         pending, self._pending = self._pending, []
-        count = sum(len(arrivals) for _, arrivals in pending)
-        every = Arrivals.joined([arrivals for _, arrivals in pending])
-        streams = np.concatenate([np.full(len(arrivals), k, np.int8) for k, arrivals in pending])
-        self.late += int(np.count_nonzero(every.times <= self._now))
+        every = Arrivals.joined([each.arrivals for each in pending])
+        streams = np.concatenate([np.full(len(each.arrivals), each.window, np.int8) for each in pending])
+        keys = None
+        if self._parting is not None:
+            keys = np.concatenate([each.keys for each in pending if each.keys is not None])
         order = np.argsort(every.times, kind="stable")
-        copies = np.arange(self._copies, self._copies + count)
-        self._copies += count
-        terms = (column[order] for column in (every.s, every.p, every.o))
-        batch = Batch(every.times[order], copies, streams[order], *terms)
+        copies = np.arange(self._copies, self._copies + len(order))
+        self._copies += len(order)
+        s, p, o = (column[order] for column in (every.s, every.p, every.o))
+        found = None if keys is None else keys[order]
+        batch = Batch(every.times[order], copies, streams[order], s, p, o, found)
         return batch if self._expand is None else self._expand(batch)
 
-    def read(self, open_: int) -> dict[int, Composed]:
-        """For each expression the composed occurrences inside the window that opens then and closes now."""
-        return {number: self._composed(number, open_) for number in range(len(self._networks))}
+    def read(self, window: Window) -> Occurred:
+        """What was composed, expression by expression, inside the window that closes now."""
+        found = {number: self._composed(number, window.open) for number in range(len(self._networks))}
+        if self._parting is None:
+            return Occurred(window, found)
+        present, unkeyed = self._parting.present(window.open), self._parting.unkeyed(window.open)
+        return Occurred(window, found, present, unkeyed)
 
     def _composed(self, number: int, open_: int) -> Composed:
         network = self._networks[number]
@@ -124,11 +176,13 @@ class EventEngine:
         for asked in self._asked[number]:
             start, end = times_of(rows, asked.name)
             columns[asked.variable] = column_of(asked.of, start, end, self._dictionary.encode_all)
-        return Composed(columns, rows.start, network.is_monotone)
+        keys = columns.pop(KEY, None)
+        return Composed(columns, rows.start, network.is_monotone, keys)
 
     def forget(self, open_: int) -> None:
         """Let go of composed occurrences that no window holds which opens then or later."""
-        self._forgotten = open_
+        if self._parting is not None:
+            self._parting.forget(open_)
         for network in self._networks:
             network.forget(open_)
 
@@ -153,51 +207,85 @@ class EventEngine:
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers in use."""
         tables = [memory.rows for memory in self._memories()]
-        for network in self._networks:
-            tables += [network.results, *([] if network.alone is None else [network.alone])]
-        waiting = [column for _, arrivals in self._pending for column in arrivals.terms]
+        tables += [table for network in self._networks for table in network.tables]
+        waiting = [column for each in self._pending for column in each.arrivals.terms]
         own = [c for rows in tables for name, c in rows.columns.items() if name[0] not in "@#"]
-        return [*waiting, *own]
+        keys = [] if self._parting is None else self._parting.used_terms()
+        return [*waiting, *own, *keys]
 
-    # -- going on from a checkpoint ----------------------------------------------------------------
+    # -- going on elsewhere ------------------------------------------------------------------------
 
-    def state(self, decode: Decode) -> dict[str, Any]:
-        """All that is remembered, as plain data in terms: for `resume`. Nothing may be waiting."""
-        networks = []
-        for network in self._networks:
-            tables = [network.results, *([] if network.alone is None else [network.alone])]
-            networks.append(
-                {
-                    "memories": [
-                        [plain_rows(memory.rows, decode), packed(memory.until)]
-                        for memory in network.root.memories()
-                    ],
-                    "tables": [plain_rows(rows, decode) for rows in tables],
-                    "counters": [counter.given for counter in network.root.counters()],
-                }
-            )
-        tally = [self._tally.collected, self._tally.consumed, self.late, self.found, self.steps]
-        return {"networks": networks, "copies": self._copies, "now": self._now, "tally": tally}
+    def rest(self) -> None:
+        """A step is over: all is to be written down once as much has come as there is to write."""
+        self._since.rest(sum(map(len, self._memories())) + sum(map(len, self._tables())))
+
+    def _tables(self) -> list[Occurrences]:
+        return [table for network in self._networks for table in network.tables]
+
+    def written(self, stream: str) -> int | None:
+        """How many statements of a stream had come when all was last written down; None: it reads others."""
+        return self._since.written.get(stream)
 
     @property
     def version(self) -> list[int]:
-        """Differs when `state` does."""
-        return [self.steps, self._now, self._forgotten]
+        """Differs when all is to be written down anew; empty while nothing is."""
+        return [self._since.times] if self._since.times else []
 
-    def resume(self, state: Mapping[str, Any] | None, encode: Encode) -> None:
-        """Go on from a state, whatever has been let in meanwhile; from the beginning if there is none."""
+    def state(self, decode: Decode) -> dict[str, Any]:
+        """All that is remembered, as plain data in terms: for `resume`. Nothing may be waiting."""
+        return {
+            "networks": [plain_network(network, decode) for network in self._networks],
+            "parting": None if self._parting is None else self._parting.plain(decode),
+            **self._plain(),
+        }
+
+    def _plain(self) -> dict[str, Any]:
+        """What is no array."""
+        given = [[counter.given for counter in network.root.counters()] for network in self._networks]
+        return {"given": given, "copies": self._copies, "now": self._now, "since": self._since.plain()}
+
+    def _take(self, plain: Mapping[str, Any]) -> None:
         self._pending = []
-        if state is None:
-            return
-        for network, plain in zip(self._networks, state["networks"], strict=True):
-            for memory, (rows, until) in zip(network.root.memories(), plain["memories"], strict=True):
-                memory.restore(rows_of(rows, encode), unpacked(until))
-            tables = [rows_of(rows, encode) for rows in plain["tables"]]
-            network.results = tables[0]
-            if network.alone is not None:
-                network.alone = tables[1]
-            for counter, given in zip(network.root.counters(), plain["counters"], strict=True):
+        for network, every in zip(self._networks, plain["given"], strict=True):
+            for counter, given in zip(network.root.counters(), every, strict=True):
                 counter.given = given
-        self._copies, self._now = state["copies"], state["now"]
-        tally = state["tally"]
-        self._tally.collected, self._tally.consumed, self.late, self.found, self.steps = tally
+        self._copies, self._now = plain["copies"], plain["now"]
+
+    def resume(self, state: Mapping[str, Any], encode: Encode) -> None:
+        """Go on from a state, before what has come since is let in once more (`start_again`)."""
+        for network, plain in zip(self._networks, state["networks"], strict=True):
+            restore(network, plain, encode)
+        if self._parting is not None:
+            self._parting.resume(state["parting"], encode)
+        self._take(state)
+        self._since.resume(state["since"])
+
+    def start_again(self, before: Mapping[str, int]) -> None:
+        """Of each stream so many statements had come: others follow, some of which may be known already."""
+        self._since.start_again(before)
+
+    def park(self, folder: Folder) -> dict[str, Any]:
+        """Let all that is remembered lie in a folder from now on; what there is to know besides."""
+        for number, network in enumerate(self._networks):
+            network.park(folder.under(str(number)))
+        if self._parting is not None:
+            self._parting.park(folder.under("parting"))
+        return self._plain()
+
+    def adopt(self, folder: Folder, plain: Mapping[str, Any]) -> None:
+        """Go on with what another has put away."""
+        for number, network in enumerate(self._networks):
+            network.adopt(folder.under(str(number)))
+        if self._parting is not None:
+            self._parting.adopt(folder.under("parting"), NEVER)
+        self._take(plain)
+        self._since.adopt(plain["since"])
+
+    @property
+    def tally(self) -> list[int]:
+        """What was counted so far."""
+        return [self._tally.collected, self._tally.consumed, self.late, self.found, self.steps]
+
+    @tally.setter
+    def tally(self, counted: Sequence[int]) -> None:
+        self._tally.collected, self._tally.consumed, self.late, self.found, self.steps = counted

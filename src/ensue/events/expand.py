@@ -105,7 +105,7 @@ def _filled(slots: Column, given: Batch) -> Column:
 
 
 def _joined(one: Batch, other: Batch) -> Batch:
-    names = ("time", "copy", "stream", "s", "p", "o")
+    names = ["time", "copy", "stream", "s", "p", "o", *([] if one.key is None else ["key"])]
     return Batch(*(np.concatenate([getattr(one, name), getattr(other, name)]) for name in names))
 
 

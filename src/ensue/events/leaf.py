@@ -11,7 +11,7 @@ from ensue.events.batch import Batch
 from ensue.events.bound import Bound
 from ensue.events.conjunction import NO_COPY, Atom, Conjunction
 from ensue.events.memory import Memory, Tally
-from ensue.events.occurrences import Column, Occurrences
+from ensue.events.occurrences import KEY, Column, Occurrences
 from ensue.events.operator import Counter
 from ensue.query.compiled.expressions import Expression, Values
 from ensue.query.dataset import Columns, Pattern, Slot
@@ -39,6 +39,8 @@ class GroupPlan:
     conditions: tuple[Expression, ...]
     streams: frozenset[int]
     """The numbers of the streams that it is matched in."""
+    parted: bool = False
+    """Whether the query is partitioned."""
 
 
 class Leaf:
@@ -47,7 +49,7 @@ class Leaf:
     def __init__(
         self, plan: GroupPlan, background: Columns, values: Values, bound: Bound, tally: Tally
     ) -> None:
-        self.names = plan.variables
+        self.names = ((KEY,) if plan.parted else ()) + plan.variables
         self.is_instant = all(len(each.atoms) == 1 for each in plan.alternatives)
         self.counter = Counter()
         self._plan = plan
@@ -55,7 +57,8 @@ class Leaf:
         self._bound = bound
         self._streams = np.array(sorted(plan.streams))
         self._ways = [
-            Conjunction(each.atoms, each.derived, background, bound, tally) for each in plan.alternatives
+            Conjunction(each.atoms, each.derived, background, bound, tally, parted=plan.parted)
+            for each in plan.alternatives
         ]
 
     def memories(self) -> Iterator[Memory]:
@@ -86,7 +89,7 @@ class Leaf:
     def _seen(self, found: Occurrences, alternative: Alternative) -> Occurrences:
         columns: dict[str, Column] = {}
         for name in self.names:
-            slot = alternative.values[name]
+            slot = name if name == KEY else alternative.values[name]
             fixed = isinstance(slot, int)
             columns[name] = np.full(len(found), slot, np.int32) if fixed else found.columns[str(slot)]
         return Occurrences(columns, found.start, found.end, found.order)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensue.events.occurrences import Column, Occurrences, Times, keyed
+
+if TYPE_CHECKING:
+    from ensue.maintain.kernel.folder import Folder
 
 
 @dataclass(slots=True)
@@ -115,3 +119,12 @@ class Memory:
         """Hold what another has held, and nothing else."""
         self.__post_init__()
         self.add(rows, until)
+
+    def park(self, folder: Folder) -> None:
+        """Let what is held lie in a folder from now on."""
+        self.rows, self.until = self.rows.park(folder), folder.keep("until", self.until)
+
+    def adopt(self, folder: Folder) -> None:
+        """Go on with what another has put away."""
+        self.rows, self.until = Occurrences.adopted(folder, self.names), folder.find("until")
+        self._keys = self.keys_of(self.rows)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -13,11 +13,14 @@ from ensue.events.batch import Batch
 from ensue.events.bound import Bound
 from ensue.events.leaf import Leaf
 from ensue.events.memory import Memory, Tally
-from ensue.events.occurrences import UNKNOWN_TIME, Occurrences, Times
+from ensue.events.occurrences import KEY, UNKNOWN_TIME, Occurrences, Times
 from ensue.events.operator import Counter, Meaning, Operator
 from ensue.events.repetition import Repetition
 from ensue.events.tree import Asked, Expression, Group, Related, Repeat, is_unrestricted
 from ensue.windows.spec import Grid
+
+if TYPE_CHECKING:
+    from ensue.maintain.kernel.folder import Folder
 
 LEFT = "#left"
 """The column that says which occurrence on the left of an optional operator a pair is of."""
@@ -158,7 +161,6 @@ class Network:
         """`grid` are the windows that what is composed has to lie in."""
         self._asked = {each.name for each in asked if each.name is not None}
         self._make, self._tally = make, tally
-        self._left: Occurrences | None = None
         self._left_names: tuple[str, ...] = ()
         self.root = self._node(expression, Bound(grid), is_root=True)
         self.results = Occurrences.none(self.root.names)
@@ -188,6 +190,30 @@ class Network:
             [rows, _padded(self.root.named.extended(self.alone.take(kept)), self.root.names)]
         )
 
+    @property
+    def tables(self) -> list[Occurrences]:
+        """What was found that windows can still hold."""
+        return [self.results, *([] if self.alone is None else [self.alone])]
+
+    def put(self, tables: Sequence[Occurrences]) -> None:
+        """Go on with what another has found."""
+        self.results = tables[0]
+        if self.alone is not None:
+            self.alone = tables[1]
+
+    def park(self, folder: Folder) -> None:
+        """Let all that is remembered lie in a folder from now on."""
+        for number, memory in enumerate(self.root.memories()):
+            memory.park(folder.under(f"memory{number}"))
+        self.put([table.park(folder.under(f"table{number}")) for number, table in enumerate(self.tables)])
+
+    def adopt(self, folder: Folder) -> None:
+        """Go on with what another has put away."""
+        for number, memory in enumerate(self.root.memories()):
+            memory.adopt(folder.under(f"memory{number}"))
+        names = [tuple(table.columns) for table in self.tables]
+        self.put([Occurrences.adopted(folder.under(f"table{k}"), each) for k, each in enumerate(names)])
+
     def forget(self, open_: int) -> None:
         """Let go of what no window holds that opens then or later."""
         self.results = _after(self.results, open_)
@@ -207,7 +233,7 @@ class Network:
                 return _GroupNode(self._make(tree, own), named)
             case Repeat():
                 below = self._node(tree.operand, _bound(tree.operand, own))
-                key = tuple(name for name in tree.variables if name in below.names)
+                key = tuple(name for name in (KEY, *tree.variables) if name in below.names)
                 run = Repetition(below, key, tree.least, tree.most, own, self._tally)
                 return _RepeatNode(below, run, named)
             case Related():

@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ensue.maintain.kernel.folder import Folder
 
 Column = NDArray[Any]
 Times = NDArray[np.int64]
 
 UNKNOWN_TIME = -(2**63)
 """The start and end of a named operand where a cumulated occurrence has several."""
+
+KEY = " key"
+"""The column of the keys of partitions, where a query is partitioned: all that is composed is of one.
+
+It is a column like that of a variable, but no variable can be called so.
+"""
 
 _MIX = np.int64(-7046029254386353131)  # The golden ratio in 64 bits, as a multiplier that mixes.
 
@@ -51,6 +60,18 @@ class Occurrences:
         """The same rows with fewer columns."""
         kept = {name: self.columns[name] for name in names}
         return Occurrences(kept, self.start, self.end, self.order)
+
+    def park(self, folder: Folder) -> Occurrences:
+        """The same rows as they lie in a folder, by the places of their columns."""
+        columns = [*self.columns.values(), self.start, self.end, self.order]
+        kept = [folder.keep(str(place), column) for place, column in enumerate(columns)]
+        return Occurrences(dict(zip(self.columns, kept, strict=False)), *kept[-3:])
+
+    @classmethod
+    def adopted(cls, folder: Folder, names: Sequence[str]) -> Occurrences:
+        """What another has left in a folder, of columns of these names."""
+        found = [folder.find(str(place)) for place in range(len(names) + 3)]
+        return cls(dict(zip(names, found, strict=False)), *found[-3:])
 
     @classmethod
     def joined(cls, parts: Sequence[Occurrences]) -> Occurrences:

@@ -23,6 +23,7 @@ from ensue.events.occurrences import (
     ranges,
 )
 from ensue.events.tree import Allen, Strategy
+from ensue.model import FOREVER
 
 AT_ONCE = 1_000_000
 """So many pairs are looked at together; where initiators are used up, there are fewer afterwards."""
@@ -36,11 +37,42 @@ class Counter:
 
     def ordered(self, rows: Occurrences, ties: Sequence[Column]) -> Occurrences:
         """The same rows in order: by end, then start, then by these columns, the first before the next."""
-        order = np.lexsort((*reversed(ties), rows.start, rows.end))
+        keys = (rows.end, rows.start, *ties)
         numbers = np.arange(self.given, self.given + len(rows))
         self.given += len(rows)
-        found = rows.take(order)
+        found = rows if _is_ordered(keys) else rows.take(_order(keys))
         return Occurrences(found.columns, found.start, found.end, numbers)
+
+
+def _is_ordered(keys: Sequence[Column]) -> bool:
+    """Whether rows are in order by these columns, the first before the next, as plain statements are.
+
+    >>> one, two = np.array([1, 1, 2]), np.array([5, 6, 0])
+    >>> _is_ordered([one, two]), _is_ordered([two, one])
+    (True, False)
+    """
+    undecided = np.ones(max(0, len(keys[0]) - 1), np.bool_)
+    for key in keys:
+        before, after = key[:-1], key[1:]
+        if (undecided & (after < before)).any():
+            return False
+        undecided &= after == before
+    return True
+
+
+def _order(keys: Sequence[Column]) -> Column:
+    """The order of rows by these columns. Most come in the order of the first, and tie in that of the rest.
+
+    >>> _order([np.array([4, 4, 4, 5]), np.array([3, 1, 3, 0]), np.array([8, 9, 7, 0])]).tolist()
+    [1, 2, 0, 3]
+    """
+    (low, high), (least, most) = ((int(key.min()), int(key.max())) for key in keys[:2])
+    if (high - low + 1) * (most - least + 1) < FOREVER:
+        # Nearly sorted, so that it takes little.
+        order = np.argsort((keys[0] - low) * (most - least + 1) + (keys[1] - least), kind="stable")
+        if _is_ordered([key[order] for key in keys]):
+            return order
+    return np.lexsort(keys[::-1])
 
 
 class Operand(Protocol):

@@ -9,27 +9,34 @@ from zlib import compress, decompress
 
 import numpy as np
 
+from ensue.events.network import Network
 from ensue.events.occurrences import Column, Occurrences
 from ensue.query.dataset import column_of_terms
 
 Decode = Callable[[Sequence[int]], "list[str | None]"]
 Encode = Callable[[Sequence[str]], "list[int]"]
 _QUICKLY = 1
-"""How hard to compress: it is written at every step."""
+"""How hard to compress: whoever writes it down is waited for."""
 
 
 def packed(column: Column) -> str:
-    """A column of integers as text.
+    """A column of integers as text: what each is more than the least, in as few bytes as that takes.
 
-    >>> unpacked(packed(np.array([3, -1]))).tolist()
-    [3, -1]
+    >>> unpacked(packed(np.array([3, -1]))).tolist(), unpacked(packed(np.array([-(2**63), 5]))).tolist()
+    ([3, -1], [-9223372036854775808, 5])
     """
-    return b64encode(compress(column.astype("<i8").tobytes(), _QUICKLY)).decode()
+    low, high = (int(column.min()), int(column.max())) if len(column) else (0, 0)
+    kind = np.min_scalar_type(high - low)
+    # Where a difference is more than a signed number holds, it wraps around, and back again.
+    more = (column.astype(np.int64) - np.int64(low)).astype(kind)
+    return f"{low} {kind.char} {b64encode(compress(more.tobytes(), _QUICKLY)).decode()}"
 
 
 def unpacked(text: str) -> Column:
     """The column that `packed` made a text of."""
-    return np.frombuffer(decompress(b64decode(text)), "<i8").copy()
+    low, kind, data = text.split(" ")
+    more = np.frombuffer(decompress(b64decode(data)), np.dtype(kind))
+    return more.astype(np.int64) + np.int64(int(low))
 
 
 def plain_rows(rows: Occurrences, decode: Decode) -> dict[str, Any]:
@@ -39,9 +46,27 @@ def plain_rows(rows: Occurrences, decode: Decode) -> dict[str, Any]:
         if name[0] in "@#":
             columns[name] = packed(column)
         else:
-            distinct, places = np.unique(column, return_inverse=True)
-            columns[name] = [decode(distinct.tolist()), packed(places)]
+            used = np.zeros(int(column.max(initial=0)) + 1, np.bool_)
+            used[column] = True
+            places = (np.cumsum(used) - 1)[column]
+            columns[name] = [decode(np.flatnonzero(used).tolist()), packed(places)]
     return {"columns": columns, "times": [packed(each) for each in (rows.start, rows.end, rows.order)]}
+
+
+def plain_network(network: Network, decode: Decode) -> dict[str, Any]:
+    """All that is remembered for an expression, for `restore`."""
+    memories = network.root.memories()
+    return {
+        "memories": [[plain_rows(memory.rows, decode), packed(memory.until)] for memory in memories],
+        "tables": [plain_rows(rows, decode) for rows in network.tables],
+    }
+
+
+def restore(network: Network, plain: Mapping[str, Any], encode: Encode) -> None:
+    """Let a network remember what another did."""
+    for memory, (rows, until) in zip(network.root.memories(), plain["memories"], strict=True):
+        memory.restore(rows_of(rows, encode), unpacked(until))
+    network.put([rows_of(rows, encode) for rows in plain["tables"]])
 
 
 def rows_of(plain: Mapping[str, Any], encode: Encode) -> Occurrences:

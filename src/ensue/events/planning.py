@@ -34,9 +34,6 @@ class _Basic:
 
 def check(query: ContinuousQuery) -> TimeWindow | Landmark:
     """The window of a temporal query; raises QueryError where it cannot be one."""
-    if query.partition is not None:
-        what, hint = "a temporal query is not partitioned", "a variable that all groups share does the same"
-        raise QueryError(what, place=query.place, hint=hint)
     first = query.streams[0].spec
     for on in query.streams:
         if isinstance(on.spec, CountWindow):
@@ -61,7 +58,8 @@ def plan_group(
     if not streams:
         hint = "put the expression, or the group, inside WINDOW <name> { }"
         raise QueryError("no stream feeds this group", place=group.place, hint=hint)
-    return GroupPlan(basic.variables, alternatives, len(patterns), basic.conditions, streams)
+    parted = query.partition is not None
+    return GroupPlan(basic.variables, alternatives, len(patterns), basic.conditions, streams, parted)
 
 
 def _basic(group: Group, query: ContinuousQuery, dictionary: Dictionary) -> _Basic:

@@ -50,6 +50,15 @@ class Owns:
         """Whether the shard owns a term, given as its canonical text."""
         return shard_of(term, self.shards) == self.shard
 
+    def each(self, checksums: Numbers) -> NDArray[np.bool_]:
+        """The same of many terms, by the checksums of their texts.
+
+        >>> Owns(4, 2).each(np.array([_checksum("<urn:a>"), 3])).tolist()
+        [True, False]
+        """
+        owned: NDArray[np.bool_] = np.asarray(checksums, np.int64) % self.shards == self.shard
+        return owned
+
 
 class Router:
     """Says for each statement of a block which shards need it, as bits."""

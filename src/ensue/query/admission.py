@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ensue.errors import UsageError
+from ensue.events.engine import EventEngine
 from ensue.model import FOREVER, NEVER
 from ensue.query.arrivals import Arrival, Arrivals
 from ensue.query.loose import StreamLog
@@ -106,9 +107,8 @@ class Admission:
         if axis == "time":
             if stream in self._sources.logs:
                 self._sources.logs[stream].add(arrivals)
-            for running in self._events:
-                if running.events is not None:
-                    running.events.admit(stream, arrivals)
+            for events in self._engines:
+                events.admit(stream, arrivals)
 
     def reach(self, axis: Axis, stream: str, newest: int) -> None:
         """A stream has been admitted up to this time or number."""
@@ -158,6 +158,10 @@ class Admission:
             "time": self._kept.times.get(stream, FOREVER),
             "count": self._kept.numbers.get(stream, FOREVER),
         }
+        for events in self._engines:
+            known = events.written(stream)
+            if known is not None:  # What has come since is not yet part of what it has written down.
+                ends["count"] = min(ends["count"], known)
         for scope, threshold in self._kept.scopes.items():
             for of, offset in scope.offsets:
                 if of == stream:
@@ -175,10 +179,21 @@ class Admission:
             source.forget(threshold)
         for stream, log in self._sources.logs.items():
             log.start_again(before.get(stream, 0))
+        for events in self._engines:
+            events.start_again(before)
+
+    def advance_events(self, now: int) -> None:
+        """Everything up to some instant has been admitted again."""
+        for events in self._engines:
+            events.advance(now)
+
+    @property
+    def _engines(self) -> list[EventEngine]:
+        return [running.events for running in self._events if running.events is not None]
 
     def settle(self) -> list[bytes | None]:
         """Let every scope settle, with no queries to come; None among them if one cannot be put away."""
-        loose = [None] if self._sources.logs or self._events else []
+        loose = [None] if self._sources.logs else []
         sources = self._sources.materialisations.items()
         return [
             *loose,
@@ -189,7 +204,9 @@ class Admission:
         """Let what the scopes hold lie in a folder from now on; what there is to know besides."""
         sources = enumerate(self._sources.materialisations.values())
         scopes = [source.park(folder.under(f"scope{number}")) for number, source in sources]
-        return {"scopes": scopes, "newest": [[*key, newest] for key, newest in self._newest.items()]}
+        events = [each.park(folder.under(f"events{number}")) for number, each in enumerate(self._engines)]
+        newest = [[*key, newest] for key, newest in self._newest.items()]
+        return {"scopes": scopes, "events": events, "newest": newest}
 
     def adopt(self, folder: Folder, plain: dict[str, Any]) -> None:
         """Go on with what another has put away."""
@@ -197,6 +214,8 @@ class Admission:
         sources = enumerate(self._sources.materialisations.values())
         for (number, source), scope in zip(sources, plain["scopes"], strict=True):
             source.adopt(folder.under(f"scope{number}"), scope)
+        for number, (events, each) in enumerate(zip(self._engines, plain["events"], strict=True)):
+            events.adopt(folder.under(f"events{number}"), each)
 
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers still in use."""

@@ -129,6 +129,8 @@ class Composed:
     starts: Integers
     lasting: bool
     """Whether each is there until it leaves by age."""
+    keys: Integers | None = None
+    """Of the partition that each is in, if the query is partitioned."""
 
     @property
     def stamps(self) -> Integers | None:
@@ -138,13 +140,26 @@ class Composed:
     def plain(self, decode: Callable[[Sequence[int]], list[str | None]]) -> dict[str, Any]:
         """The same in terms, for `of_plain`."""
         columns = {name: decode(column.tolist()) for name, column in self.columns.items()}
-        return {"columns": columns, "starts": self.starts.tolist(), "lasting": self.lasting}
+        keys = None if self.keys is None else decode(self.keys.tolist())
+        return {"columns": columns, "starts": self.starts.tolist(), "lasting": self.lasting, "keys": keys}
 
     @classmethod
     def of_plain(cls, plain: Mapping[str, Any], encode: Callable[[Sequence[str]], list[int]]) -> Composed:
         """From what `plain` gave."""
         columns = {name: column_of_terms(terms, encode) for name, terms in plain["columns"].items()}
-        return cls(columns, np.array(plain["starts"], np.int64), plain["lasting"])
+        keys = None if plain["keys"] is None else column_of_terms(plain["keys"], encode)
+        return cls(columns, np.array(plain["starts"], np.int64), plain["lasting"], keys)
+
+    @property
+    def terms(self) -> list[Integers]:
+        """The columns of integers."""
+        return [*self.columns.values(), *([] if self.keys is None else [self.keys])]
+
+    def take(self, which: Integers | slice) -> Composed:
+        """Those that a mask, row numbers or a slice choose."""
+        columns = {name: column[which] for name, column in self.columns.items()}
+        keys = None if self.keys is None else self.keys[which]
+        return Composed(columns, self.starts[which], self.lasting, keys)
 
 
 def column_of_terms(

@@ -6,7 +6,7 @@ has by the property, in the closed background and among the statements of the wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,7 +17,8 @@ from ensue.maintain.log import CopyLog
 from ensue.model import FOREVER, NEVER, Copies
 from ensue.query.apart import Apart, Present, spans
 from ensue.query.arrivals import Arrival, Arrivals
-from ensue.query.dataset import Columns, Graph, Integers, Pattern, Solutions
+from ensue.query.dataset import Columns, Graph, Integers, Pattern, Solutions, column_of_terms
+from ensue.query.plain import Decode, Encode
 
 if TYPE_CHECKING:
     from ensue.maintain.kernel.folder import Folder
@@ -88,6 +89,13 @@ class Parting:
         self._state(np.frombuffer(copies.context, np.int32), np.frombuffer(copies.stamp, np.int64))
         return copies
 
+    def parted(self, arrivals: Arrivals) -> tuple[Arrivals, Integers]:
+        """Statements, each as often as it is in a partition, and the keys; they are admitted with that."""
+        copies = self.admit(arrivals, 0)
+        terms = (np.frombuffer(column, np.int32) for column in (copies.s, copies.p, copies.o, copies.graph))
+        keys = np.frombuffer(copies.context, np.int32) - np.int32(1)
+        return Arrivals(np.frombuffer(copies.stamp, np.int64), *terms), keys
+
     def retracted(self, row: Arrival, *, every: bool) -> Copies:
         """A statement that is taken back, as copies in its partitions."""
         _, s, p, o, graph = row
@@ -136,10 +144,20 @@ class Parting:
     def adopt(self, folder: Folder, threshold: int) -> None:
         """Go on with what another has put away; nothing is taken back any more."""
         self._newest = dict(folder.find("newest").tolist())
-        stamps, nobody = folder.find("unkeyed").tolist(), CopyLog()
-        nobody.add(Copies.of((_UNKEYED, 0, 0, 0, stamp) for stamp in stamps))
-        nobody.expire(threshold)
-        self._unkeyed = nobody
+        self._unkeyed = _nobody_s(folder.find("unkeyed").tolist())
+        self._unkeyed.expire(threshold)
+
+    def plain(self, decode: Decode) -> list[Any]:
+        """What is known, in terms, for `resume`: keys with the newest stamps, and stamps of what has none."""
+        keys = decode([context - 1 for context in self._newest])
+        return [keys, list(self._newest.values()), list(self._unkeyed.live().stamp)]
+
+    def resume(self, plain: Sequence[Any], encode: Encode) -> None:
+        """Go on with what another knew; nothing is taken back any more."""
+        keys, newest, unkeyed = plain
+        contexts = 1 + column_of_terms(keys, encode)
+        self._newest = dict(zip(contexts.tolist(), newest, strict=True))
+        self._unkeyed = _nobody_s(unkeyed)
 
     def _state(self, contexts: Integers, stamps: Integers) -> None:
         order = np.lexsort((stamps, contexts))
@@ -147,6 +165,13 @@ class Parting:
         for context, rows in spans(contexts).items():
             newest = int(stamps[rows.stop - 1])
             self._newest[context] = max(newest, self._newest.get(context, newest))
+
+
+def _nobody_s(stamps: Iterable[int]) -> CopyLog:
+    """Statements without a key, of which no more is known than how many there are of each stamp."""
+    found = CopyLog()
+    found.add(Copies.of((_UNKEYED, 0, 0, 0, stamp) for stamp in stamps))
+    return found
 
 
 def parted(rows: Iterable[Arrival], keys: Keys | None) -> tuple[Copies, int]:

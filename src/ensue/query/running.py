@@ -15,6 +15,7 @@ from ensue.query.apart import (
     NO_KEY,
     Parts,
     PlainParts,
+    Present,
     kept_apart,
     parts_of,
     plain_parts,
@@ -27,10 +28,11 @@ from ensue.query.choose import Choice
 from ensue.query.compiled.apart import AtOnce
 from ensue.query.compiled.evaluator import CompiledEvaluator
 from ensue.query.compiled.plan import Plan
-from ensue.query.dataset import Columns, Composed, Dataset, Graph, Pattern, PlainGraph
+from ensue.query.dataset import Columns, Dataset, Graph, Pattern, PlainGraph
 from ensue.query.emit import Emitter, PartEmitter
 from ensue.query.loose import StreamLog
 from ensue.query.materialise import CONTEXT, Materialisation, kept
+from ensue.query.occurred import Occurred
 from ensue.query.output import Result
 from ensue.query.parting import parted
 from ensue.query.partitioned import Keyed, There
@@ -112,8 +114,8 @@ class RunningQuery:
         self._group = self._find_group()
         self._seen: dict[str | None, _Seen] = {}
         self._contents: dict[int, tuple[Window, list[Arrival]]] = {}
-        self._composed: tuple[Window, dict[int, Composed]] | None = None
-        """The occurrences inside the window that was read last."""
+        self._occurred: Occurred | None = None
+        """What a temporal query sees of the window that was read last."""
 
     @property
     def _is_parted(self) -> bool:
@@ -140,7 +142,7 @@ class RunningQuery:
                     self._from_scratch[name] = self._closed(source.copies(threshold), bound.scope.graphs)
         if self.events is not None:
             self.events.advance(read.window.close)
-            self._composed = (read.window, self.events.read(read.window.open))
+            self._occurred = self.events.read(read.window)
         on = self.query.streams[read.position]
         if on in self.loose:
             self._contents[read.position] = (read.window, self._sources.logs[on.stream].within(read.window))
@@ -173,14 +175,14 @@ class RunningQuery:
         with self._sources.stages.of("evaluate"):
             if not self._is_parted:
                 return self._own(evaluation, self._graph)
-            parts = self._parts(evaluation, self._graph)
+            parts, occurred = self._parts(evaluation, self._graph), self._occurrences(evaluation)
             if self._owns(NO_KEY):
-                self.unkeyed += sum(each.unkeyed for each in parts.values())
-            return self._in_parts(parts)
+                self.unkeyed += occurred.unkeyed + sum(each.unkeyed for each in parts.values())
+            return self._in_parts(parts, occurred)
 
     def _own(self, evaluation: Evaluation, read: _Reads) -> Answers:
         if self._is_parted:
-            return self._in_parts(self._parts(evaluation, read))
+            return self._in_parts(self._parts(evaluation, read), self._occurrences(evaluation))
         answers = self.choice.evaluator.evaluate(self._dataset(evaluation, read))
         if self._share is None or self.gives_parts:
             return answers
@@ -208,12 +210,12 @@ class RunningQuery:
     @property
     def version(self) -> list[Any]:
         """Differs when `state` may; empty where there is nothing to remember."""
-        if self._in_step and not self.emitter.remembers and self.events is None:
+        if self._in_step and not self.emitter.remembers:
             return []
         read = [(name or "", *seen.window) for name, seen in self._seen.items()]
         read += [(str(position), *window) for position, (window, _) in self._contents.items()]
-        events = [] if self.events is None else self.events.version
-        return [self.evaluations, *events, *sorted(read)]
+        read += [] if self._occurred is None else [("", *self._occurred.window)]
+        return [self.evaluations, *sorted(read)]
 
     def state(self) -> dict[str, Any]:
         """What it remembers between evaluations, as plain data in terms, not integers: for `resume`."""
@@ -226,27 +228,16 @@ class RunningQuery:
             "contents": {
                 str(at): [*window, plain_rows(rows, decode)] for at, (window, rows) in contents.items()
             },
-            "events": None if self.events is None else self.events.state(decode),
-            "composed": self._plain_composed(decode),
+            "occurred": None if self._in_step or not self._occurred else self._occurred.plain(decode),
         }
-
-    def _plain_composed(self, decode: Decode) -> list[Any] | None:
-        if self._in_step or self._composed is None:
-            return None
-        window, every = self._composed
-        return [*window, [each.plain(decode) for each in every.values()]]
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Go on from a state; from the beginning if there is none."""
         encode = self._sources.dictionary.encode_all
         self._seen, self._contents = {}, {}
         self.emitter.restore(state.get("bag"))
-        if self.events is not None:
-            self.events.resume(state.get("events"), encode)
-            open_, close, every = state.get("composed") or (0, 0, None)
-            if every is not None:
-                found = dict(enumerate(Composed.of_plain(each, encode) for each in every))
-                self._composed = (Window(open_, close), found)
+        occurred = state.get("occurred")
+        self._occurred = None if occurred is None else Occurred.of_plain(occurred, encode)
         for name, (open_, close, facts) in state.get("seen", {}).items():
             part = self.scopes.named[name] if name else self.scopes.default
             assert isinstance(part, Bound)
@@ -270,8 +261,7 @@ class RunningQuery:
         graphs += [graph.still for graph in self._named.values()]
         parts = [column for graph in read if isinstance(graph, PlainParts) for column in graph.used_terms()]
         columns = [column.tolist() for facts in graphs for column in (facts.s, facts.p, facts.o)]
-        composed = [] if self._composed is None else self._composed[1].values()
-        events: list[Iterable[int]] = [column for each in composed for column in each.columns.values()]
+        events = [] if self._occurred is None else self._occurred.terms
         events += [] if self.events is None else self.events.used_terms()
         return [*columns, *parts, *events, [term for arrival in arrivals for term in arrival[1:]]]
 
@@ -313,16 +303,21 @@ class RunningQuery:
         default = cast("Graph", read(None, self.scopes.default, evaluation))
         windows = frozenset(self.scopes.named)
         return Dataset(
-            self._sources.dictionary, default, named, windows, occurrences=self._occurrences(evaluation)
+            self._sources.dictionary,
+            default,
+            named,
+            windows,
+            occurrences=self._occurrences(evaluation).composed,
         )
 
-    def _occurrences(self, evaluation: Evaluation) -> Mapping[int, Composed]:
+    def _occurrences(self, evaluation: Evaluation) -> Occurred:
         """What temporal expressions have composed inside the window that is looked at."""
+        window = evaluation.windows[0]
         if self.events is None:
-            return {}
-        if self._composed is not None and self._composed[0] == evaluation.windows[0]:
-            return self._composed[1]
-        return self.events.read(FOREVER)  # That window closed before anything came.
+            return Occurred(window)
+        if self._occurred is not None and self._occurred.window == window:
+            return self._occurred
+        return self.events.read(Window(FOREVER, FOREVER))  # That window closed before anything came.
 
     def _parts(self, evaluation: Evaluation, read: _Reads) -> dict[str | None, Parts]:
         """The graphs that streams feed, in parts."""
@@ -330,42 +325,48 @@ class RunningQuery:
         fed = [(name, part) for name, part in graphs if part is not None]
         return {name: cast("Parts", read(name, part, evaluation)) for name, part in fed}
 
-    def _in_parts(self, parts: Mapping[str | None, Parts]) -> Answers:
-        partitions = self._there(parts)
-        found = self._at_once(parts, partitions)
+    def _in_parts(self, parts: Mapping[str | None, Parts], occurred: Occurred) -> Answers:
+        partitions = self._there([*(each.present for each in parts.values()), occurred.present])
+        found = self._at_once(parts, occurred, partitions)
         if found is None:
-            found = Keyed.found(self.choice.evaluator, self._datasets(parts, partitions))
+            found = Keyed.found(self.choice.evaluator, self._datasets(parts, occurred, partitions))
         return found.part(self.query) if self.gives_parts else found.whole(self.query)
 
-    def _at_once(self, parts: Mapping[str | None, Parts], partitions: Sequence[There]) -> Keyed | None:
+    def _at_once(
+        self, parts: Mapping[str | None, Parts], occurred: Occurred, partitions: Sequence[There]
+    ) -> Keyed | None:
         """The answers in all partitions by one evaluation, where that can be; None: it cannot."""
         evaluator, dictionary = self.choice.evaluator, self._sources.dictionary
         if not isinstance(evaluator, CompiledEvaluator):
             return None
         default = PlainGraph() if None in parts else PlainGraph(self._background())
         contexts = [each.context for each in partitions]
-        found = evaluator.evaluate_at_once(AtOnce(dictionary, default, self._named, parts, contexts))
+        found = evaluator.evaluate_at_once(
+            AtOnce(dictionary, default, self._named, parts, contexts, occurred.composed)
+        )
         return None if found is None else Keyed.found_at_once(*found, partitions)
 
-    def _there(self, parts: Mapping[str | None, Parts]) -> list[There]:
+    def _there(self, present: Iterable[Present]) -> list[There]:
         """The partitions of one's own that hold something, in the order of their keys."""
         newest: dict[int, int] = {}
-        for each in parts.values():
-            newest |= {context: max(at, newest.get(context, at)) for context, at in each.present.items()}
+        for each in present:
+            newest |= {context: max(at, newest.get(context, at)) for context, at in each.items()}
         keys = self._sources.dictionary.decode_all([context - 1 for context in newest])
         found = sorted(zip((key or NO_KEY for key in keys), newest, strict=True))
         return [There(key, context, newest[context]) for key, context in found if self._owns(key)]
 
     def _datasets(
-        self, parts: Mapping[str | None, Parts], partitions: Iterable[There]
+        self, parts: Mapping[str | None, Parts], occurred: Occurred, partitions: Iterable[There]
     ) -> Iterator[tuple[There, Dataset]]:
         """What the query is evaluated over in each partition."""
         dictionary, windows = self._sources.dictionary, frozenset(self.scopes.named)
         still = None if None in parts else PlainGraph(self._background())
+        occurrences = occurred.apart()
         for each in partitions:
             graphs = {name: part.graph(each.context) for name, part in parts.items()}
             named = dict(self._named) | {name: graph for name, graph in graphs.items() if name is not None}
-            yield each, Dataset(dictionary, still or graphs[None], named, windows, f" in {each.key}")
+            default, found = still or graphs[None], occurrences(each.context)
+            yield each, Dataset(dictionary, default, named, windows, f" in {each.key}", found)
 
     def _owns(self, key: str) -> bool:
         return self._share is None or self._share.owns(key)

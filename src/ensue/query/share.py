@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any, Protocol, runtime_checkable
 
 
 class Cut(StrEnum):
@@ -18,6 +19,14 @@ class Cut(StrEnum):
     """Above is the order of partitions alone: whatever the query asks for is done in each by itself."""
 
 
+@runtime_checkable
+class ByChecksum(Protocol):
+    """Knows what is its own by the checksums of texts, so that many can be asked for at once."""
+
+    def each(self, checksums: Any) -> Any:
+        """Which texts with these checksums are one's own: a mask over a column."""
+
+
 @dataclass(frozen=True, slots=True)
 class Share:
     """Which solutions of a query are a shard's own: those in which a variable has a value that it owns.
@@ -27,6 +36,6 @@ class Share:
 
     variable: str
     owns: Callable[[str], bool]
-    """Of a value in canonical text."""
+    """Of a value in canonical text; perhaps also `ByChecksum`."""
     cut: Cut | None = None
     """None: the query is not cut, and what a shard gives are answers."""

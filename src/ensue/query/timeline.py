@@ -220,6 +220,7 @@ class Timeline:
             "by_count": {stream: schedule.state() for stream, schedule in self._by_count.items()},
             "evaluations": {name: running.evaluations for name, running in self._running.items()},
             "unkeyed": {name: running.unkeyed for name, running in self._running.items()},
+            "events": {name: each.events.tally for name, each in self._running.items() if each.events},
         }
 
     def start_again(self, state: Mapping[str, Any], before: Mapping[str, int]) -> None:
@@ -228,6 +229,10 @@ class Timeline:
         self._numbering = Numbering(dict(before))
         for schedule in [*self._by_time, *self._by_count.values()]:
             schedule.start_again(before)
+
+    def move_again(self, now: int) -> None:
+        """What comes next was admitted after everything up to `now`."""
+        self._admission.advance_events(now)
 
     def admit_again(self, stream: str, arrivals: Arrivals, now: int) -> None:
         """Let in once more what was admitted after everything up to `now`: nothing is evaluated."""
@@ -255,6 +260,10 @@ class Timeline:
             self._running[name].unkeyed = state["unkeyed"][name]
         here = {name: self._at(running) for name, running in self._running.items()}
         self._admission.forget(self._running.values(), here)
+        for name, counted in state["events"].items():
+            events = self._running[name].events
+            assert events is not None
+            events.tally = counted
 
     def park(self, folder: Folder) -> dict[str, Any]:
         """Let what is held lie in a folder from now on; what `state` leaves out besides."""

@@ -3,7 +3,8 @@
 The truth in a checkpoint is the statements that still matter. What is derived from them is made anew by
 every run. So rules, background, strategy and evaluator may change, if no statement was dropped for not
 mattering before; but not the queries, since which statements are kept follows from their windows, nor
-what decides which statements were admitted, nor the number of shards, by which they are spread.
+what decides which statements were admitted, nor the number of shards, by which they are spread. Temporal
+queries remember what rules made of statements that are gone: for them rules and background stay as they are.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ensue.job import Job
 from ensue.spark.ledger import part_of, write_whole
 
 NAME = "ensue-job.json"
-LAYOUT = 3
+LAYOUT = 4
 """Rises when what is in a checkpoint means something else."""
 
 
@@ -38,6 +39,8 @@ class Card:
     shards: int
     filtered: bool
     expanded: bool = False
+    temporal: bool = False
+    """Whether a query has temporal operators."""
 
     @classmethod
     def of(cls, job: Job, *, shards: int, filtered: bool, expanded: bool = False) -> Card:
@@ -55,6 +58,7 @@ class Card:
             shards,
             filtered,
             expanded,
+            any(query.events is not None for query in job.parsed()),
         )
 
 
@@ -113,6 +117,11 @@ def _differences(before: Card, card: Card) -> list[str]:
     if knowledge and card.expanded:
         names = " and ".join(knowledge)
         raise UsageError(f"{names} changed, and what they made of statements was kept", hint=fresh)
+    if knowledge and card.temporal:
+        names = " and ".join(knowledge)
+        raise UsageError(
+            f"{names} changed, and temporal queries remember what was made of statements", hint=fresh
+        )
     if knowledge:
         said.append(f"{' and '.join(knowledge)} changed: from the next window on the new ones hold")
     if before.filtered != card.filtered and not knowledge:

@@ -212,8 +212,8 @@ def _work(shard: Shard, came: list[Piece], store: Store) -> tuple[list[Result], 
     if blocks or made:
         store.add(number, [_marked(mark), *blocks, *made])
         shard.log[number] = Entry(mark, _newest(batches))
-    _forget(shard, store)
     _remember(shard, store)
+    _forget(shard, store)
     return results, dead
 
 

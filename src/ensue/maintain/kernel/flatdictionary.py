@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensue.dictionary import DEFAULT_NESTING, FREED, Dictionary
 from ensue.maintain.kernel import termtable
+from ensue.maintain.kernel.checksums import checksums
 from ensue.maintain.kernel.columns import to_read
 from ensue.maintain.kernel.folder import Folder
 from ensue.maintain.kernel.layout import END, FULLEST, Array, grown
@@ -155,6 +156,17 @@ class FlatDictionary(Dictionary):
 
     def decode_all(self, numbers: Sequence[int]) -> list[str | None]:
         """The terms of integers, None for 0."""
+        text, cuts = self._texts(numbers)
+        whole, ends = text.tobytes(), cuts.tolist()
+        return [whole[a:b].decode() if b > a else None for a, b in pairwise(ends)]
+
+    def checksums(self, numbers: Sequence[int]) -> Any:
+        """The CRC-32 of the texts of integers, as an array."""
+        text, cuts = self._texts(numbers)
+        return checksums(text, cuts.astype(np.int32), np.arange(len(cuts) - 1))
+
+    def _texts(self, numbers: Sequence[int]) -> tuple[Array, Array]:
+        """The texts of integers one after the other, and where each begins and ends."""
         wanted = np.asarray(numbers, np.int32)
         for number in np.unique(wanted[self._table.sizes[wanted] == NONE]).tolist():
             if number:
@@ -163,8 +175,7 @@ class FlatDictionary(Dictionary):
         cuts = np.empty(len(wanted) + 1, np.int64)
         text = np.empty(int(t.sizes[wanted].clip(0).sum(dtype=np.int64)), np.uint8)
         termtable.gather(wanted, t.heap, t.starts, t.sizes, cuts, text)
-        whole, ends = text.tobytes(), cuts.tolist()
-        return [whole[a:b].decode() if b > a else None for a, b in pairwise(ends)]
+        return text, cuts
 
     def _give_label(self, number: int) -> None:
         text = _bytes_of(self._minted_label(self._mint_keys[number]))

@@ -21,7 +21,7 @@ from ensue.query.compiled.interpreter import Interpreter
 from ensue.query.compiled.operators import table
 from ensue.query.compiled.patterns import Remembered, solve
 from ensue.query.compiled.relation import PARTITION, Groups, Relation, concatenated, groups
-from ensue.query.dataset import Columns, Dataset, Graph, Integers, PlainGraph
+from ensue.query.dataset import Columns, Composed, Dataset, Graph, Integers, PlainGraph
 
 
 class NotAtOnce(Exception):  # noqa: N818 - no error: then partitions are evaluated one by one
@@ -42,6 +42,8 @@ class PartsInterpreter(Interpreter):
         match node:
             case p.Match(patterns):
                 return self._match(patterns, graph)
+            case p.Occurrences(number):
+                return self._occurred(self.dataset.occurrences[number])
             case p.Table(variables, rows):
                 return self._everywhere(table(variables, rows))
             case _:
@@ -68,6 +70,12 @@ class PartsInterpreter(Interpreter):
             return own
         names = [name for name in still.columns if name != PARTITION]
         return concatenated([own, self._everywhere(still.project(names))])
+
+    def _occurred(self, found: Composed) -> Relation:
+        assert found.keys is not None
+        contexts = found.keys.astype(np.int32) + np.int32(1)
+        every = Relation({**found.columns, PARTITION: contexts}, len(found.starts), found.stamps)
+        return every.where(np.isin(contexts, self.contexts))
 
     def _everywhere(self, solutions: Relation) -> Relation:
         """The same solutions in every partition."""
@@ -139,13 +147,15 @@ class AtOnce:
     parts: Mapping[str | None, Parts]
     contexts: Sequence[int]
     """The partitions, in the order of their keys."""
+    occurrences: Mapping[int, Composed] = field(default_factory=dict)
+    """What temporal expressions, by number, have composed in all of them."""
 
     def solve(self, root: p.Node, values: Values, remembered: Remembered) -> Relation:
         """The solutions, partition after partition, each with its context; raises NotAtOnce."""
         windows = frozenset(name for name in self.parts if name is not None)
         named = dict(self.named) | {name: _Parted(parts=self.parts[name]) for name in windows}
         default = _Parted(parts=self.parts[None]) if None in self.parts else self.default
-        dataset = Dataset(self.dictionary, default, named, windows)
+        dataset = Dataset(self.dictionary, default, named, windows, occurrences=self.occurrences)
         numbers = np.array(sorted(self.contexts), np.int64)
         found = PartsInterpreter(dataset, values, remembered, numbers, self.parts).run(root, default)
         place = np.empty(len(numbers), np.int64)

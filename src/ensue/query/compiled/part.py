@@ -14,7 +14,7 @@ from ensue.query.compiled.relation import Relation
 from ensue.query.compiled.results import answers
 from ensue.query.compiled.split import split
 from ensue.query.dataset import Dataset, Integers
-from ensue.query.share import Share
+from ensue.query.share import ByChecksum, Share
 from ensue.query.tree import ContinuousQuery, Form
 
 
@@ -44,9 +44,17 @@ class PartEvaluator(CompiledEvaluator):
 
     def _owned(self, solutions: Relation) -> Relation:
         """Those in which the variable has a value that the shard owns; each value is looked at once."""
-        values, places = np.unique(solutions.column(self._share.variable), return_inverse=True)
-        owned: Integers = np.fromiter(map(self._owns, values.tolist()), np.bool_, len(values))
-        return solutions.where(owned[places])
+        column = solutions.column(self._share.variable)
+        owned = np.zeros(int(column.max(initial=0)) + 1, np.bool_)
+        owned[column] = True
+        owned[0] = False
+        values = np.flatnonzero(owned)
+        owned[values] = self._owns(values)
+        return solutions if owned[column].all() else solutions.where(owned[column])
 
-    def _owns(self, value: int) -> bool:
-        return value != 0 and self._share.owns(self._dictionary.decode(value))
+    def _owns(self, values: Integers) -> Integers:
+        owns = self._share.owns
+        if isinstance(owns, ByChecksum):
+            found: Integers = owns.each(self._dictionary.checksums(values))
+            return found
+        return np.fromiter((owns(self._dictionary.decode(value)) for value in values.tolist()), np.bool_)
