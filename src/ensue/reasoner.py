@@ -34,12 +34,13 @@ from ensue.query.arrivals import Arrivals
 from ensue.query.background import Background
 from ensue.query.check import Check
 from ensue.query.choose import choose_evaluator
+from ensue.query.eventquery import EventQuery
 from ensue.query.intake import Act, Intake, Statement
 from ensue.query.language import parse_query
 from ensue.query.output import Result
 from ensue.query.running import RunningQuery, Sources
 from ensue.query.scopeplans import ScopePlans
-from ensue.query.scopes import find_scopes
+from ensue.query.scopes import background_name, find_scopes
 from ensue.query.share import Share
 from ensue.query.terms_in import Term, term_text
 from ensue.query.timeline import Timeline
@@ -51,6 +52,7 @@ from ensue.rules.tree import RuleSet
 from ensue.rules.violations import is_violation, without_conditions
 from ensue.streamfile import Timed
 from ensue.violations import Reported
+from ensue.windows.events import EventWindow
 from ensue.windows.frontier import MAX_PENDING, Clock, Disorder
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds, CountWindow, Grid, Landmark, TimeWindow
@@ -154,7 +156,7 @@ class Reasoner:
         self._wrong_explainer = self._explainer if watching else None
         self._watches = Watches(watching, self._background, self._explainer)
         explained = self._explain_violations if watching and self._memory else None
-        self._timeline = Timeline(self._admission, self.dictionary.encode_all, self._memory, explained)
+        self._timeline = Timeline(self._admission, self.dictionary, self._memory, explained)
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
         self.answers = 0
@@ -240,7 +242,11 @@ class Reasoner:
             else on
             for on in query.streams
         )
-        return replace(query, streams=streams)
+        if query.event_window is None or query.event_window.until is None:
+            return replace(query, streams=streams)
+        brought = background_name(query.streams[0].stream, query.event_window)
+        self._background.expect(brought)
+        return replace(query, streams=streams, default_graphs=(*query.default_graphs, brought))
 
     def _prepare(self, query: ContinuousQuery, share: Share | None) -> RunningQuery:
         self._background.check([*query.default_graphs, *query.named_graphs])
@@ -256,7 +262,8 @@ class Reasoner:
         )
         named = {iri: self._background.named(iri) for iri in query.named_graphs}
         until = (self._until or query.violations) and stamped
-        return RunningQuery(
+        kind = RunningQuery if query.event_window is None else EventQuery
+        return kind(
             query,
             scopes,
             choice,
@@ -355,7 +362,7 @@ class Reasoner:
         if stream not in self._streams:
             hint = did_you_mean(stream, self._streams) or f"streams: {', '.join(self._streams) or 'none'}"
             raise UsageError(f"no query reads the stream <{stream}>", hint=hint)
-        return [spec.grid for spec in self._streams[stream] if not isinstance(spec, CountWindow)]
+        return [grid for spec in self._streams[stream] if (grid := _in_time(spec)) is not None]
 
     # -- from stop to stop -------------------------------------------------------------------------
 
@@ -428,6 +435,7 @@ class Reasoner:
                     self._timeline.admit(stream, arrivals)
                 else:
                     self._timeline.retract(stream, arrivals, every=act is Act.RETRACT_EVERY)
+            self._timeline.admitted(time)
             self._end_counts()
 
     def _end_counts(self) -> None:
@@ -449,6 +457,7 @@ class Reasoner:
             with self._sources.stages.of("sweep"):
                 used = [*self._background.used_terms(), *self._admission.used_terms()]
                 used += self._intake.used_terms()
+                used += self._timeline.used_terms()
                 used += self._memory.used_terms() if self._memory is not None else []
                 used += self._wrong_explainer.scenes.used_terms() if self._wrong_explainer is not None else []
                 for running in self._timeline.queries:
@@ -539,6 +548,7 @@ class Reasoner:
             "streams": streams,
             "admitted": sum(each["admitted"] for each in streams.values()),
             "unkeyed": sum(running.unkeyed for running in queries),
+            "outside": self._timeline.outside,
             "late": sum(self._intake.counters(name).late for name in self._streams),
             "waiting": len(self._intake),
             "frontier": self._intake.time,
@@ -572,6 +582,13 @@ class Reasoner:
             name: sum(each.get(name, 0) for each in held) for name in ("facts", "derivations", "probes")
         }
         return {**summed, "background": len(self._background), "scopes": len(held)}
+
+
+def _in_time(spec: WindowSpec) -> Grid | None:
+    """When a statement is too late for a window; None: there is no such time."""
+    if isinstance(spec, EventWindow):
+        return TimeWindow(1, 1).grid  # At once: its place in the order of the stream is gone.
+    return None if isinstance(spec, CountWindow) else spec.grid
 
 
 def rule_set(rules: str | FilePath | RuleSet | Iterable[str | FilePath]) -> RuleSet:

@@ -17,6 +17,7 @@ from ensue.errors import QueryError, QuerySyntaxError, did_you_mean
 from ensue.query.language_clauses import CSPARQL, RSPQL, GraphPattern, Outline, WindowClause, outline
 from ensue.query.language_cursor import Cursor
 from ensue.query.language_events import find_events
+from ensue.query.language_markers import EventClause, event_window
 from ensue.query.language_sparql import algebra, inner
 from ensue.query.tree import ContinuousQuery, Form, Kind, Partition, Relation, StreamWindow
 from ensue.rules.lexer import Source, Token
@@ -135,7 +136,27 @@ def _streams(source: Source, found: Outline) -> Iterator[StreamWindow]:
 def _window(source: Source, found: Outline, clause: WindowClause) -> StreamWindow:
     name = _term(found, clause.name) if clause.name else None
     place = source.place(clause.stream.start)
-    return StreamWindow(found.names.iri(clause.stream, relative=True), clause.spec, name, place)
+    spec = clause.spec
+    if isinstance(spec, EventClause):
+        _check_events(source, found, spec)
+        spec = event_window(source, found.names, spec, found.names.base or DEFAULT_BASE)
+    return StreamWindow(found.names.iri(clause.stream, relative=True), spec, name, place)
+
+
+def _check_events(source: Source, found: Outline, clause: EventClause) -> None:
+    """A query over events is about one event at a time, and answered when that has ended."""
+    what = None
+    if len(found.windows) > 1:
+        what, hint = (
+            "an event is read alone",
+            "one FROM STREAM; what else there is, as background: FROM <graph>",
+        )
+    elif found.registration is not None and found.registration.every_ms is not None:
+        what, hint = "a query over events is answered as they end", "leave EVERY out"
+    elif found.partition is not None:
+        what, hint = "an event has no partitions", "leave PARTITION BY out, or take [EVENT GRAPH]"
+    if what is not None:
+        raise QueryError(what, place=source.place(clause.word.start), hint=hint)
 
 
 def _term(found: Outline, token: Token) -> str:
