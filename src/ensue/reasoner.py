@@ -156,7 +156,8 @@ class Reasoner:
         self._wrong_explainer = self._explainer if watching else None
         self._watches = Watches(watching, self._background, self._explainer)
         explained = self._explain_violations if watching and self._memory else None
-        self._timeline = Timeline(self._admission, self.dictionary, self._memory, explained)
+        told = self._background_came if watching else None
+        self._timeline = Timeline(self._admission, self.dictionary, self._memory, explained, told)
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
         self.answers = 0
@@ -377,7 +378,16 @@ class Reasoner:
     def _explain_violations(self, result: Result) -> None:
         """Tell what a watch has just found, with the statements that are responsible."""
         if result.query in self._watches:
-            self._watches.tell(result, self._running(result.query))
+            running = self._timeline.query(result.query)
+            self._watches.tell(result, None if isinstance(running, EventQuery) else running)
+
+    def _background_came(self, name: str) -> None:
+        """A stream has brought background: tell what is wrong with it, if anybody asks."""
+        watched = (each for each in self._timeline.queries if each.name in self._watches)
+        graphs = {frozenset(each.query.default_graphs) for each in watched}
+        for each in graphs:
+            if name in each:
+                self._watches.background_came(each, each - {name})
 
     def _results(self) -> Iterator[Result]:
         while self._ready:
@@ -485,8 +495,9 @@ class Reasoner:
         """
         s, p, o = map(term_text, fact)
         self._check_copies()
-        every = (each for each in self._timeline.queries if not each.query.violations)
-        queries = every if query is None else [self._running(query)]
+        every = [each for each in self._timeline.queries if not each.query.violations]
+        held = [each for each in every if not isinstance(each, EventQuery)] or every[:1]
+        queries = [self._running(each.name) for each in held] if query is None else [self._running(query)]
         return (self._of_violations if is_violation(p) else self._explainer).fact((s, p, o), queries, at)
 
     def _check_copies(self) -> None:
@@ -523,6 +534,11 @@ class Reasoner:
         self._check_copies()
         for running in self._timeline.queries:
             if running.name == name:
+                if isinstance(running, EventQuery):
+                    what = (
+                        f"query '{name}' is about events, and what an event held is dropped as it is answered"
+                    )
+                    raise UsageError(what, hint="ask over a window of time that holds the same statements")
                 return running
         known = [running.name for running in self._timeline.queries]
         hint = did_you_mean(name, known) or f"registered: {', '.join(known) or 'none'}"

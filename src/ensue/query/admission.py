@@ -163,6 +163,7 @@ class Admission:
         keep = {
             scope: min(_keeps(on, bound, now[name]) for name, on, bound in readers.values())
             for scope, readers in self._readers.items()
+            if scope.events is None  # Those are dropped when they have been answered.
         }
         times: dict[str, int] = {}
         numbers: dict[str, int] = {}
@@ -191,8 +192,6 @@ class Admission:
             "count": self._kept.numbers.get(stream, FOREVER),
         }
         for scope, threshold in self._kept.scopes.items():
-            if scope.axis == "event":
-                continue  # Which statements these are, those know who number events.
             for of, offset in scope.offsets:
                 if of == stream:
                     # A threshold near the ends of time must not wrap around.

@@ -7,6 +7,7 @@ where it can be answered, in one go.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import cast
 
 import numpy as np
@@ -108,8 +109,7 @@ class EventQuery(RunningQuery):
         form, names, rows = every.form, every.variables, every.rows
         nothing = Answers(form, names, [])
         return [
-            Answers(form, names, rows[start:end]) if start < end else nothing
-            for start, end in zip(ends, ends[1:], strict=False)
+            Answers(form, names, rows[start:end]) if start < end else nothing for start, end in pairwise(ends)
         ]
 
     def _one_by_one(self, parts: Mapping[str | None, Parts], contexts: Sequence[int]) -> Iterator[Answers]:

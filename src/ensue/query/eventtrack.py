@@ -7,7 +7,7 @@ that ended since the last look.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from ensue.query.admission import Admission
 from ensue.query.arrivals import Arrival, Arrivals
 from ensue.query.eventquery import EventQuery
 from ensue.query.output import Result
+from ensue.query.scopes import background_name
 from ensue.query.splitting import Ended, Matcher, Splitter, splitter_of
 from ensue.windows.events import EventWindow
 from ensue.windows.frontier import Times
@@ -59,8 +60,15 @@ class EventTrack:
     """Goes along a stream, event by event."""
 
     def __init__(
-        self, stream: str, window: EventWindow, admission: Admission, dictionary: Dictionary
+        self,
+        stream: str,
+        window: EventWindow,
+        admission: Admission,
+        dictionary: Dictionary,
+        background_came: Callable[[str], None] | None = None,
     ) -> None:
+        """`background_came` is told the name of the background that the stream has brought."""
+        self._background_came = background_came
         self.stream, self.window = stream, window
         self._decode, self._encode = dictionary.decode_all, dictionary.encode
         self.outside = 0
@@ -112,7 +120,7 @@ class EventTrack:
         return found
 
     def _switched(self, waiting: _Waiting, arrivals: Arrivals, numbers: Times) -> tuple[Arrivals, Times]:
-        """What is no background of all that has come: nothing yet, or from the first event with a match on."""
+        """What is no background of all that has come: nothing, or from the first event with a match on."""
         matches = waiting.until(arrivals)
         waiting.parts.append((arrivals, numbers))
         if not matches.any():
@@ -132,6 +140,8 @@ class EventTrack:
         """The switch has come, and this before it."""
         self._waiting, self.background = None, background
         self._admission.background_came(self.stream, self.window, background)
+        if self._background_came is not None:
+            self._background_came(background_name(self.stream, self.window))
 
     def _take(self, arrivals: Arrivals, numbers: Times) -> list[Answered]:
         began = self._splitter.number

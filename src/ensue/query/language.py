@@ -14,6 +14,7 @@ from functools import lru_cache
 from pyoxigraph import NamedNode
 
 from ensue.errors import QueryError, QuerySyntaxError, did_you_mean
+from ensue.query.algebra import uses_timestamps
 from ensue.query.language_clauses import CSPARQL, RSPQL, GraphPattern, Outline, WindowClause, outline
 from ensue.query.language_cursor import Cursor
 from ensue.query.language_events import find_events
@@ -52,7 +53,7 @@ def _parse(text: str, file: str, name: str) -> ContinuousQuery:
     temporal = find_events(cursor, found, base)
     rest = temporal.rest if temporal else inner(source, cursor.tokens, found.ours)
     form = Form(found.first_form().text.upper())
-    return ContinuousQuery(
+    query = ContinuousQuery(
         name=_name(found, name),
         kind=_kind(found, form),
         form=form,
@@ -71,6 +72,8 @@ def _parse(text: str, file: str, name: str) -> ContinuousQuery:
         partition=_partition(source, found),
         events=temporal.events if temporal else None,
     )
+    _check_within_events(query)
+    return query
 
 
 def _name(found: Outline, name: str) -> str:
@@ -157,6 +160,19 @@ def _check_events(source: Source, found: Outline, clause: EventClause) -> None:
         what, hint = "an event has no partitions", "leave PARTITION BY out, or take [EVENT GRAPH]"
     if what is not None:
         raise QueryError(what, place=source.place(clause.word.start), hint=hint)
+
+
+def _check_within_events(query: ContinuousQuery) -> None:
+    """Within an event there is no time: it is looked at once, when all of it is there."""
+    if query.event_window is None:
+        return
+    what = None
+    if query.events is not None:
+        what, hint = "temporal operators need windows of time", "such as [RANGE 10 min STEP 1 min]"
+    elif uses_timestamps(query):
+        what, hint = "f:timestamp asks for times, and a stamp here is the number of an event", "leave it out"
+    if what is not None:
+        raise QueryError(what, place=query.streams[0].place, hint=hint)
 
 
 def _term(found: Outline, token: Token) -> str:

@@ -46,11 +46,14 @@ class Timeline:
         dictionary: Dictionary,
         memory: Memory | None = None,
         explain: Callable[[Result], None] | None = None,
+        background_came: Callable[[str], None] | None = None,
     ) -> None:
         """`memory` is told what happens, for somebody who may have to explain it.
 
         `explain` is given each result while what the query saw is the last that `memory` has of it.
+        `background_came` is told the name of the background that a stream has brought.
         """
+        self._background_came = background_came
         self._explain = explain
         self._admission = admission
         self._memory = memory
@@ -75,6 +78,10 @@ class Timeline:
     def queries(self) -> list[RunningQuery]:
         """The queries, in order of registration."""
         return list(self._running.values())
+
+    def query(self, name: str) -> RunningQuery:
+        """A query by its name."""
+        return self._running[name]
 
     @property
     def constructed(self) -> set[str]:
@@ -191,7 +198,7 @@ class Timeline:
             schedule.end(stream)
 
     def end_count(self, stream: str) -> None:
-        """Nothing will be admitted on a stream any more: count windows fire that hold a statement; events end."""
+        """Nothing will be admitted on a stream any more: count windows that hold something fire, events end."""
         if stream in self._by_count:
             schedule = self._by_count[stream]
             schedule.end(stream)
@@ -303,8 +310,6 @@ class Timeline:
 
     def _at(self, running: RunningQuery) -> int:
         """How far a query has come on its axis."""
-        if isinstance(running, EventQuery):
-            return self._track(running).ended
         if running.scopes.axis == "count":
             return self._numbering.count(running.query.streams[0].stream)
         return self._now
@@ -321,7 +326,9 @@ class Timeline:
     def _track(self, running: EventQuery) -> EventTrack:
         stream, window = running.query.streams[0].stream, running.window
         if (stream, window) not in self._tracks:
-            self._tracks[stream, window] = EventTrack(stream, window, self._admission, self._dictionary)
+            self._tracks[stream, window] = EventTrack(
+                stream, window, self._admission, self._dictionary, self._background_came
+            )
         return self._tracks[stream, window]
 
     def _tracks_of(self, stream: str) -> list[EventTrack]:
