@@ -418,7 +418,7 @@ class Reasoner:
                 else:
                     self._admit(limit)
             self._timeline.end_level(level)
-        yield from self._timeline.take()
+        yield from self._counted(self._timeline.take())
 
     def _next_stop(self, limit: int) -> int | None:
         """The next stop. Where counting can bring one about, what comes before it is admitted first."""
@@ -433,6 +433,9 @@ class Reasoner:
         self._admit(time)
         results = self._timeline.reach(time)
         self._sweep()
+        return self._counted(results)
+
+    def _counted(self, results: list[Result]) -> list[Result]:
         answers = (result for result in results if not result.part and result.query not in self._watches)
         self.answers += sum(len(result.answers.rows) for result in answers)
         return results
@@ -569,7 +572,8 @@ class Reasoner:
             "waiting": len(self._intake),
             "frontier": self._intake.time,
             "terms": len(self.dictionary),
-            "windows": sum(running.evaluations for running in queries),
+            "windows": sum(each.evaluations for each in queries if not isinstance(each, EventQuery)),
+            "events": sum(each.evaluations for each in queries if isinstance(each, EventQuery)),
             "answers": self.answers,
             "seconds": self._sources.stages.seconds(),
             **self._event_counters(),

@@ -97,7 +97,7 @@ class Resumable(Reasoner):
         timeline, intake = state["timeline"], state["intake"]
         marks = [*(step.mark for step in log), Mark(intake["frontier"]["time"], timeline["numbers"])]
         first = first_needed(marks, state["horizons"])
-        self._timeline.start_again(timeline, marks[first].numbers)
+        self._timeline.start_again(timeline, marks[first].numbers, memories)
         for number, (step, after) in enumerate(zip(log, marks[1:], strict=True)):
             self._intake.put_again(step.batches, self._windows_over, step.mark.frontier)
             for stream, _, arrivals in self._intake.release(after.frontier):

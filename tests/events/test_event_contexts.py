@@ -95,5 +95,5 @@ def test_events_are_answered_as_by_hand(seed, tmp_path):
     assert found == wanted
     counters = reasoner.counters()
     assert (counters["outside"], counters["late"]) == (outside, late)
-    assert counters["windows"] == len(wanted)
+    assert counters["events"] == len(wanted)
     assert reasoner.held()["facts"] == 0 or strategy != "expiration"

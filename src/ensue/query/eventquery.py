@@ -6,9 +6,9 @@ where it can be answered, in one go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ensue.model import BACKGROUND, NEVER, Copies
 from ensue.query.answers import Answers
 from ensue.query.apart import Parts
+from ensue.query.arrivals import Arrivals
 from ensue.query.compiled.apart import AtOnce
 from ensue.query.compiled.evaluator import CompiledEvaluator
 from ensue.query.dataset import Dataset, PlainGraph
@@ -35,6 +36,9 @@ _REPEATED = 1 << 20
 
 class EventQuery(RunningQuery):
     """A registered query over events. Instead of `read` and `evaluate` it has `answer`."""
+
+    brought: Arrivals | None = None
+    """What the stream has brought for background, if it is this query that is to remember it."""
 
     @property
     def window(self) -> EventWindow:
@@ -60,9 +64,32 @@ class EventQuery(RunningQuery):
         self.evaluations += len(chosen)
         if self.emitter.remembers:
             every = [self.emitter.emit(answers) for answers in every]
-        name, rows = self.name, zip(chosen.first.tolist(), chosen.last.tolist(), every, strict=True)
-        results = (Result(name, first, last, answers) for first, last, answers in rows)
+        name, graphs = self.name, self._graphs(chosen)
+        rows = zip(chosen.first.tolist(), chosen.last.tolist(), every, graphs, strict=True)
+        results = (Result(name, first, last, answers, graph=graph) for first, last, answers, graph in rows)
         return dict(zip(chosen.numbers.tolist(), results, strict=True))
+
+    def _graphs(self, ended: Ended) -> Sequence[str | None]:
+        if ended.graphs is None:
+            return [None] * len(ended)
+        return [name or "" for name in self.dictionary.decode_all(ended.graphs)]
+
+    @property
+    def owns(self) -> Callable[[str], bool] | None:
+        """Whether the event of a graph is one's own; None: all are."""
+        return None if self._share is None else self._share.owns
+
+    @property
+    def version(self) -> list[Any]:
+        """Differs when `state` may; empty where there is nothing to remember."""
+        return [*super().version, *([] if self.brought is None else ["background"])]
+
+    def state(self) -> dict[str, Any]:
+        """What it remembers, and the background that its stream has brought: for `resume`."""
+        if self.brought is None:
+            return super().state()
+        columns = [self.dictionary.decode_all(column.tolist()) for column in self.brought.columns]
+        return super().state() | {"background": columns}
 
     def _read_events(self, present: Mapping[int, int]) -> dict[str | None, Parts]:
         """What the events hold, by the name of the window."""

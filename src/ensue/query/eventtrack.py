@@ -75,9 +75,8 @@ class EventTrack:
         """How many statements were in no event."""
         self.before = 0
         """How many statements of the stream came before the first that is held."""
-        self.background: Arrivals | None = None
-        """What came before the switch, once that has come."""
         self._seen = 0
+        self._owns: Callable[[str], bool] | None = None
         self._admission = admission
         self._queries: dict[str, tuple[EventQuery, Report]] = {}
         self._pin = dictionary.pin
@@ -90,6 +89,7 @@ class EventTrack:
     def add(self, query: EventQuery, report: Report) -> None:
         """Answer one more query."""
         self._queries[query.name] = (query, report)
+        self._owns = query.owns
 
     def remove(self, name: str) -> None:
         """Answer a query no more."""
@@ -110,14 +110,24 @@ class EventTrack:
         What is at or below `now` is late: its place in the order of the stream is gone.
         """
         self._seen = int(numbers[-1])
-        arrivals, numbers = _in_time(arrivals, numbers, now)
+        arrivals, numbers = self._own(*_in_time(arrivals, numbers, now))
         if self._waiting is not None and len(arrivals):
             arrivals, numbers = self._switched(self._waiting, arrivals, numbers)
         found: list[Answered] = []
         for first in range(0, len(arrivals), _AT_ONCE):
             part = slice(first, first + _AT_ONCE)
             found += self._take(arrivals[part], numbers[part])
+        self._let_go()
         return found
+
+    def _own(self, arrivals: Arrivals, numbers: Times) -> tuple[Arrivals, Times]:
+        """Those of one's own events, of which others may have some: they go by the names of graphs."""
+        if self._owns is None or not len(arrivals):
+            return arrivals, numbers
+        graphs, places = np.unique(arrivals.graph, return_inverse=True)
+        names = self._decode(graphs.tolist())
+        kept = np.array([self._owns(name or "") for name in names])[places]
+        return arrivals[kept], numbers[kept]
 
     def _switched(self, waiting: _Waiting, arrivals: Arrivals, numbers: Times) -> tuple[Arrivals, Times]:
         """What is no background of all that has come: nothing, or from the first event with a match on."""
@@ -138,7 +148,9 @@ class EventTrack:
 
     def _begin(self, background: Arrivals) -> None:
         """The switch has come, and this before it."""
-        self._waiting, self.background = None, background
+        self._waiting = None
+        first, *_ = self._queries.values()
+        first[0].brought = background
         self._admission.background_came(self.stream, self.window, background)
         if self._background_came is not None:
             self._background_came(background_name(self.stream, self.window))
@@ -150,9 +162,7 @@ class EventTrack:
         if not inside.all():
             self.outside += int((~inside).sum())
         self._admission.admit_events(self.stream, self.window, arrivals[inside], events[inside])
-        if self._splitter.ended == self._splitter.number:
-            self.before = int(numbers[-1])
-        elif self._splitter.ended >= began:
+        if began <= self._splitter.ended < self._splitter.number:
             self.before = int(numbers[np.argmax(events > self._splitter.ended)]) - 1
         return self._answered(ended)
 
@@ -165,9 +175,14 @@ class EventTrack:
         return self._over(self._splitter.end(time))
 
     def _over(self, ended: Ended) -> list[Answered]:
-        if len(ended):
+        found = self._answered(ended)
+        self._let_go()
+        return found
+
+    def _let_go(self) -> None:
+        """Where no event is open, nothing is held of all that was seen."""
+        if self._waiting is None and self._splitter.ended == self._splitter.number:
             self.before = self._seen
-        return self._answered(ended)
 
     def _answered(self, ended: Ended) -> list[Answered]:
         """The results of all queries, event by event; then the events are dropped."""
@@ -195,7 +210,7 @@ class EventTrack:
     # -- going on from a checkpoint ----------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """How far it has come, as plain data, without what is held: for `start_again`."""
+        """How far it has come, as plain data, without what is held: for `resume`."""
         return {
             "splitter": self._splitter.state(self._decode),
             "before": self.before,
@@ -203,16 +218,23 @@ class EventTrack:
             "outside": self.outside,
         }
 
-    def start_again(self, state: Mapping[str, Any], background: Arrivals | None) -> None:
-        """Go on from a state, before what is held is let in again; `background`: once the switch has come."""
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state."""
         self._splitter.resume(state["splitter"], self._encode)
         self.before, self._seen, self.outside = state["before"], state["seen"], state["outside"]
-        if background is not None:
-            self._begin(background)
+
+    def start_again(self, state: Mapping[str, Any], memories: Mapping[str, Mapping[str, Any]]) -> None:
+        """The same, before what is held is let in again; `memories` are those of queries."""
+        self.resume(state)
+        for name in self._queries:
+            columns = memories.get(name, {}).get("background")
+            if columns is not None:
+                terms = ([self._encode(term) if term else 0 for term in column] for column in columns)
+                self._begin(Arrivals.of([0] * len(columns[0]), *terms))
 
     def admit_again(self, arrivals: Arrivals, numbers: Times, now: int) -> None:
         """Let in once more what was admitted after everything up to `now`: nothing is answered."""
-        arrivals, numbers = _in_time(arrivals, numbers, now)
+        arrivals, numbers = self._own(*_in_time(arrivals, numbers, now))
         if self._waiting is not None:
             self._waiting.parts.append((arrivals, numbers))
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Protocol
 
@@ -57,6 +57,8 @@ class Ended:
     last: Times
     known: Times
     """The times at which it was known that they had ended."""
+    graphs: Sequence[int] | None = None
+    """The names of their graphs, where these are what tells them apart."""
 
     @classmethod
     def of(cls, rows: Iterable[tuple[int, int, int, int]]) -> Ended:
@@ -68,7 +70,8 @@ class Ended:
 
     def __getitem__(self, part: slice | Mask | Times) -> Ended:
         """Some of them."""
-        return Ended(self.numbers[part], self.first[part], self.last[part], self.known[part])
+        graphs = None if self.graphs is None else np.array(self.graphs)[part].tolist()
+        return Ended(self.numbers[part], self.first[part], self.last[part], self.known[part], graphs)
 
 
 def context_of(numbers: Times) -> NDArray[np.int32]:
@@ -268,7 +271,8 @@ class ByElement:
             names = self._decode([graph for _, _, graph in elements])
             keyed = zip(times, (name or "" for name in names), elements, strict=True)
             elements = [element for _, _, element in sorted(keyed)]
-        return Ended.of((number, time, time, time) for number, time, _ in elements)
+        found = Ended.of((number, time, time, time) for number, time, _ in elements)
+        return replace(found, graphs=[graph for _, _, graph in elements])
 
     def pass_time(self, time: int) -> Ended:
         """No more will come up to a time."""

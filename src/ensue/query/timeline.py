@@ -254,8 +254,15 @@ class Timeline:
             "unkeyed": {name: running.unkeyed for name, running in self._running.items()},
         }
 
-    def start_again(self, state: Mapping[str, Any], before: Mapping[str, int]) -> None:
-        """Hold nothing of the streams, of which so many were admitted `before`: for `admit_again`."""
+    def start_again(
+        self, state: Mapping[str, Any], before: Mapping[str, int], memories: Mapping[str, Mapping[str, Any]]
+    ) -> None:
+        """Hold nothing of the streams, of which so many were admitted `before`: for `admit_again`.
+
+        `memories` are what queries remember.
+        """
+        for track, saved in zip(self._tracks.values(), state["events"], strict=True):
+            track.start_again(saved, memories)
         self._admission.start_again(state["thresholds"], before)
         self._numbering = Numbering(dict(before))
         for schedule in [*self._by_time, *self._by_count.values()]:
@@ -284,6 +291,8 @@ class Timeline:
             schedule.resume(saved)
         for stream, schedule in self._by_count.items():
             schedule.resume(state["by_count"][stream])
+        for track, events in zip(self._tracks.values(), state["events"], strict=True):
+            track.resume(events)
         for name, count in state["evaluations"].items():
             self._running[name].evaluations = count
             self._running[name].unkeyed = state["unkeyed"][name]

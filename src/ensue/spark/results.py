@@ -44,6 +44,7 @@ def pack(result: Result) -> bytes:
         "exact": result.exact,
         "until": result.until is not None,
         "part": result.part,
+        "graph": result.graph,
     }
     names = [str(number) for number in range(len(arrays) + len(until))]
     schema = pa.schema([(name, it.type) for name, it in zip(names, [*arrays, *until], strict=True)])
@@ -72,7 +73,8 @@ def unpack(query: str, open_: int, close: int, data: bytes) -> Result:
     answers = Answers(
         Form(about["form"]), variables, rows[:size], before=None if before is None else rows[size:]
     )
-    return Result(query, open_, close, answers, until, exact=about["exact"], part=about["part"])
+    said = {name: about[name] for name in ("exact", "graph", "part")}
+    return Result(query, open_, close, answers, until, **said)
 
 
 def read(data: bytes) -> tuple[dict[str, Any], list[pa.Array]]:
@@ -106,16 +108,21 @@ class Merging:
 
         Every shard hears of all that comes in a micro-batch, and of how far time has come. So all of them
         evaluate the same, in the same order: the n-th evaluation of a query is the same in all, and all
-        parts of it are in one micro-batch.
+        parts of it are in one micro-batch. Only events that are elements of a stream are some shard's alone.
         """
+        elements: list[Result] = []
         parts: dict[tuple[str, int], list[Result]] = {}
         counts: Counter[tuple[int, str]] = Counter()
         for row in rows:
+            result = unpack(row.query, row.open, row.close, bytes(row.payload))
+            if result.graph is not None:
+                elements.append(result)
+                continue
             number = counts[row.shard, row.query]
             counts[row.shard, row.query] += 1
-            result = unpack(row.query, row.open, row.close, bytes(row.payload))
             parts.setdefault((row.query, number), []).append(result)
-        return [self._result(each, shards) for each in parts.values()]
+        elements.sort(key=lambda each: (each.close, each.graph))
+        return [*(self._result(each, shards) for each in parts.values()), *elements]
 
     def _result(self, parts: list[Result], shards: int) -> Result:
         first = parts[0]

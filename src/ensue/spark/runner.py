@@ -34,7 +34,10 @@ _AGAIN = "if it has a checkpoint, the same command goes on from there"
 _SAID = re.compile(r"ensue\.errors\.(\w+): (.*)")
 """What a worker raised, in the text that Spark makes of it."""
 
-_PARTS = ("waiting", "terms", "answers", "unkeyed", "dead_letters", "facts", "derivations", "probes")
+_PARTS = (
+    *("waiting", "terms", "answers", "unkeyed", "events", "dead_letters"),
+    *("facts", "derivations", "probes"),
+)
 """What each shard counts of its own."""
 
 _PATIENCE = 1
