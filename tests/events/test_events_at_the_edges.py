@@ -237,7 +237,8 @@ def test_reports_and_until():
 def test_what_is_constructed_of_events_is_a_stream():
     reasoner = Reasoner()
     reasoner.register(
-        f"REGISTER STREAM <urn:t> AS CONSTRUCT {{ ?x <urn:q> ?y }} FROM STREAM <urn:s> {EVENTS} {{ ?x <urn:p> ?y }}"
+        "REGISTER STREAM <urn:t> AS CONSTRUCT { ?x <urn:q> ?y } "
+        f"FROM STREAM <urn:s> {EVENTS} {{ ?x <urn:p> ?y }}"
     )
     reasoner.register("REGISTER QUERY q AS SELECT ?x FROM STREAM <urn:t> [RANGE 10ms] { ?x <urn:q> ?y }")
     stream = [
@@ -255,7 +256,8 @@ def test_what_is_constructed_of_events_is_a_stream():
     ]
     reasoner = Reasoner()
     reasoner.register(
-        "REGISTER STREAM <urn:t> AS CONSTRUCT { ?x <urn:q> ?y } FROM STREAM <urn:s> [EVENT GRAPH] { ?x <urn:p> ?y }"
+        "REGISTER STREAM <urn:t> AS CONSTRUCT { ?x <urn:q> ?y } "
+        "FROM STREAM <urn:s> [EVENT GRAPH] { ?x <urn:p> ?y }"
     )
     reasoner.register("REGISTER QUERY q AS SELECT ?x FROM STREAM <urn:t> [RANGE 10ms] { ?x <urn:q> ?y }")
     reasoner.push("urn:s", [line(1, "a", P, "b"), line(10, "c", P, "d"), line(31, "e", P, "f")])
@@ -334,12 +336,12 @@ def test_more_that_is_refused():
         parse_query(f"REGISTER QUERY q COMPUTED EVERY 1s AS ASK FROM STREAM <urn:s> {EVENTS} {{ ?x ?p ?y }}")
     with pytest.raises(QueryError, match="temporal operators need windows of time"):
         parse_query(f"ASK FROM STREAM <urn:s> {EVENTS} {{ {{ ?x <urn:p> ?y }} SEQ {{ ?x <urn:q> ?y }} }}")
+    function = "<http://larkc.eu/csparql/sparql/jena/ext#timestamp>"
     with pytest.raises(QueryError, match="f:timestamp"):
-        function = "<http://larkc.eu/csparql/sparql/jena/ext#timestamp>"
         parse_query(f"SELECT ({function}(?x, ?p, ?y) AS ?t) FROM STREAM <urn:s> {EVENTS} {{ ?x ?p ?y }}")
+    reasoner = Reasoner()
+    reasoner.register("REGISTER QUERY q AS " + PAIRS.format(EVENTS))
     with pytest.raises(QueryError, match="is what a query constructs"):
-        reasoner = Reasoner()
-        reasoner.register("REGISTER QUERY q AS " + PAIRS.format(EVENTS))
         reasoner.register(
             "REGISTER STREAM <urn:s> AS CONSTRUCT { ?x ?p ?y } FROM STREAM <urn:t> [RANGE 1s] { ?x ?p ?y }"
         )

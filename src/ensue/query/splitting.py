@@ -65,6 +65,15 @@ class Ended:
         """From rows of number, first and last time, and when it was known."""
         return cls(*np.array(list(rows), np.int64).reshape(-1, 4).T)
 
+    def and_then(self, others: Ended) -> Ended:
+        """These, and then others."""
+        return Ended(
+            np.concatenate([self.numbers, others.numbers]),
+            np.concatenate([self.first, others.first]),
+            np.concatenate([self.last, others.last]),
+            np.concatenate([self.known, others.known]),
+        )
+
     def __len__(self) -> int:
         return len(self.numbers)
 
@@ -186,9 +195,8 @@ class ByMarkers:
         if self._is_open and len(events) and events[0] == self.number:
             first[0] = self._first
         elif self._is_open:
-            before = (self.number, self._first, self._last, times[heads[0]])
-            columns = zip(before, (events, first, last, known), strict=True)
-            return Ended(*(np.append(np.int64(one), column) for one, column in columns))
+            before = Ended.of([(self.number, self._first, self._last, int(times[heads[0]]))])
+            return before.and_then(Ended(events, first, last, known))
         return Ended(events, first, last, known)
 
     def pass_time(self, time: int) -> Ended:
