@@ -12,12 +12,15 @@ from ensue.job import Job, Settings
 from ensue.knowledge import Sent
 from ensue.plan.router import Owns
 from ensue.plan.spread import spread
+from ensue.query.answers import Answers
 from ensue.query.language import parse_query
+from ensue.query.output import Result
 from ensue.query.share import Share
 from ensue.rules.load import parse_rules
+from ensue.spark.answer_rows import Layout, Unpack
 from ensue.spark.blocks import Block
 from ensue.spark.pieces import BLOCK, END, Piece
-from ensue.spark.results import Merging, Row, pack
+from ensue.spark.results import EVENTS, Merging, Row, pack_events
 from ensue.spark.shard import Cache, step
 from ensue.spark.shelf import Shelf
 from ensue.windows.frontier import Disorder
@@ -81,7 +84,8 @@ def test_shards_give_what_is_found_by_hand(seed, tmp_path):
             cache = random.choice((cache, Cache(), Cache(Shelf(tmp_path, "plan"))))
             outcome = step(f"shard{shard}", [piece], store, make, cache)
             kinds[outcome.counters["found"]] += 1
-            rows += [Row(shard, "", r.query, r.open, r.close, pack(r)) for r in outcome.results]
+            if outcome.results:
+                rows.append(Row(shard, EVENTS, "query", 0, 0, pack_events(outcome.results)))
         if window[2] is None:
             assert len(store.log()) <= 3 + len(batches) * (window != (None, None, None))
     found = [(r.open, r.close, sorted(r.answers.rows)) for r in Merging().gathered(rows, shards)]
@@ -125,3 +129,45 @@ def test_other_events_are_in_one_shard(text, because):
 def test_every_nth_event_is_found_in_one_shard():
     text = "ASK FROM STREAM <urn:s> [EVENT GRAPH] { ?x <urn:in> ?y }"
     assert "every n-th event" in spread_of(text, Settings(report=Report(nth=2))).one_shard_because
+
+
+@pytest.mark.parametrize("form", ["SELECT ?x ?y", "ASK"])
+@pytest.mark.parametrize("empty", [False, True])
+def test_many_events_in_a_row_are_rows_of_a_table(form, empty):
+    query = parse_query(f"{form} FROM STREAM <urn:s> [EVENT GRAPH] {{ ?x <urn:in> ?y }}", name="q")
+    found = [[("<urn:a>", "<urn:b>")] * 2, [], [("<urn:c>", None)]]
+    variables = ("x", "y") if form != "ASK" else ()
+    rows = [[()] * bool(each) for each in found] if form == "ASK" else found
+    every = [
+        Result("q", at, at + 1, Answers(query.form, variables, each), of_event=True)
+        for at, each in enumerate(rows)
+    ]
+    packed = {"shard": [0], "kind": [EVENTS], "query": ["q"], "open": [0], "close": [3]}
+    batch = pa.record_batch({**packed, "payload": [pack_events(every)]})
+    layout = Layout.of([query], terms="text", empty=empty)
+    [table] = Unpack(layout)([batch])
+    shown = [tuple(row.values()) for row in table.to_pylist()]
+    if form == "ASK":
+        assert shown == [("q", 0, 1, True), ("q", 1, 2, False), ("q", 2, 3, True)]
+    else:
+        nothing = [("q", 1, 2, None, None)] if empty else []
+        first = ("q", 0, 1, "<urn:a>", "<urn:b>")
+        assert shown == [first, first, *nothing, ("q", 2, 3, "<urn:c>", None)]
+
+
+def test_what_is_over_leaves_the_log():
+    job = Job.of(
+        [parse_query(continuous(next(iter(QUERIES)), (STARTS[1], None, None)))], parse_rules(RULES), Sent()
+    )
+
+    def make():
+        made = job.resumable()
+        made.settle()
+        return made
+
+    store, cache = Store(), Cache()
+    for number in range(40):
+        rows = [(number, "<urn:e>", "<urn:start>", "<urn:e>", None), (number, "<urn:a>", IN, "<urn:b>", None)]
+        outcome = step("shard", [Piece(STREAM, number, BLOCK, block(rows))], store, make, cache)
+        assert len(store.log()) <= 3
+    assert outcome.counters["facts"] <= 4

@@ -66,7 +66,10 @@ class EventQuery(RunningQuery):
             every = [self.emitter.emit(answers) for answers in every]
         name, graphs = self.name, self._graphs(chosen)
         rows = zip(chosen.first.tolist(), chosen.last.tolist(), every, graphs, strict=True)
-        results = (Result(name, first, last, answers, graph=graph) for first, last, answers, graph in rows)
+        results = (
+            Result(name, first, last, answers, of_event=True, graph=graph)
+            for first, last, answers, graph in rows
+        )
         return dict(zip(chosen.numbers.tolist(), results, strict=True))
 
     def _graphs(self, ended: Ended) -> Sequence[str | None]:

@@ -198,7 +198,7 @@ class Timeline:
             schedule.end(stream)
 
     def end_count(self, stream: str) -> None:
-        """Nothing more will be admitted on a stream: events end, and count windows that hold something fire."""
+        """Nothing more will be admitted on a stream: events end, and count windows that hold some fire."""
         if stream in self._by_count:
             schedule = self._by_count[stream]
             schedule.end(stream)
