@@ -45,8 +45,6 @@ SPREAD_QUERIES = {
         [RANGE PT4S STEP PT2S] WHERE { WINDOW :w { ?x a :Mover ; :isIn ?y } }""",
     "hottest": """SELECT ?x ?v FROM STREAM :readings [RANGE 4s STEP 2s]
         WHERE { ?x :reads ?v } ORDER BY DESC(?v) LIMIT 3""",
-    "after": """SELECT ?x ?y ?v FROM STREAM :moves [RANGE 6s STEP 2s] FROM STREAM :readings [RANGE 6s STEP 2s]
-        WHERE { { ?x :near ?y } SEQ { ?x :reads ?v } WITHIN 3s }""",
 }
 """What is said of one thing in these rests on statements about that thing alone. Parts of some are merged."""
 SPREAD_BACKGROUND = """

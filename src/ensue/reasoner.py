@@ -34,13 +34,14 @@ from ensue.query.arrivals import Arrivals
 from ensue.query.background import Background
 from ensue.query.check import Check
 from ensue.query.choose import choose_evaluator
+from ensue.query.eventquery import EventQuery
 from ensue.query.intake import Act, Intake, Statement
 from ensue.query.language import parse_query
 from ensue.query.output import Result
 from ensue.query.parting import Parting
 from ensue.query.running import RunningQuery, Sources
 from ensue.query.scopeplans import ScopePlans
-from ensue.query.scopes import KEYS_FIXED, find_scopes
+from ensue.query.scopes import KEYS_FIXED, background_name, find_scopes
 from ensue.query.share import Share
 from ensue.query.terms_in import Term, term_text
 from ensue.query.timeline import Timeline
@@ -52,6 +53,7 @@ from ensue.rules.tree import RuleSet
 from ensue.rules.violations import is_violation, without_conditions
 from ensue.streamfile import Timed
 from ensue.violations import Reported
+from ensue.windows.events import EventWindow
 from ensue.windows.frontier import MAX_PENDING, Clock, Disorder
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds, CountWindow, Grid, Landmark, TimeWindow
@@ -155,7 +157,8 @@ class Reasoner:
         self._wrong_explainer = self._explainer if watching else None
         self._watches = Watches(watching, self._background, self._explainer)
         explained = self._explain_violations if watching and self._memory else None
-        self._timeline = Timeline(self._admission, self.dictionary.encode_all, self._memory, explained)
+        told = self._background_came if watching else None
+        self._timeline = Timeline(self._admission, self.dictionary, self._memory, explained, told)
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
         self.answers = 0
@@ -241,7 +244,11 @@ class Reasoner:
             else on
             for on in query.streams
         )
-        return replace(query, streams=streams)
+        if query.event_window is None or query.event_window.until is None:
+            return replace(query, streams=streams)
+        brought = background_name(query.streams[0].stream, query.event_window)
+        self._background.expect(brought)
+        return replace(query, streams=streams, default_graphs=(*query.default_graphs, brought))
 
     def _prepare(self, query: ContinuousQuery, share: Share | None) -> RunningQuery:
         self._background.check([*query.default_graphs, *query.named_graphs])
@@ -257,7 +264,8 @@ class Reasoner:
         )
         named = {iri: self._background.named(iri) for iri in query.named_graphs}
         until = (self._until or query.violations) and stamped
-        return RunningQuery(
+        kind = RunningQuery if query.event_window is None else EventQuery
+        return kind(
             query,
             scopes,
             choice,
@@ -373,7 +381,7 @@ class Reasoner:
         if stream not in self._streams:
             hint = did_you_mean(stream, self._streams) or f"streams: {', '.join(self._streams) or 'none'}"
             raise UsageError(f"no query reads the stream <{stream}>", hint=hint)
-        return [spec.grid for spec in self._streams[stream] if not isinstance(spec, CountWindow)]
+        return [grid for spec in self._streams[stream] if (grid := _in_time(spec)) is not None]
 
     # -- from stop to stop -------------------------------------------------------------------------
 
@@ -388,7 +396,16 @@ class Reasoner:
     def _explain_violations(self, result: Result) -> None:
         """Tell what a watch has just found, with the statements that are responsible."""
         if result.query in self._watches:
-            self._watches.tell(result, self._running(result.query))
+            running = self._timeline.query(result.query)
+            self._watches.tell(result, None if isinstance(running, EventQuery) else running)
+
+    def _background_came(self, name: str) -> None:
+        """A stream has brought background: tell what is wrong with it, if anybody asks."""
+        watched = (each for each in self._timeline.queries if each.name in self._watches)
+        graphs = {frozenset(each.query.default_graphs) for each in watched}
+        for each in graphs:
+            if name in each:
+                self._watches.background_came(each, each - {name})
 
     def _results(self) -> Iterator[Result]:
         while self._ready:
@@ -419,7 +436,7 @@ class Reasoner:
                 else:
                     self._admit(limit)
             self._timeline.end_level(level)
-        yield from self._timeline.take()
+        yield from self._counted(self._timeline.take())
 
     def _next_stop(self, limit: int) -> int | None:
         """The next stop. Where counting can bring one about, what comes before it is admitted first."""
@@ -434,6 +451,9 @@ class Reasoner:
         self._admit(time)
         results = self._timeline.reach(time)
         self._sweep()
+        return self._counted(results)
+
+    def _counted(self, results: list[Result]) -> list[Result]:
         answers = (result for result in results if not result.part and result.query not in self._watches)
         self.answers += sum(len(result.answers.rows) for result in answers)
         return results
@@ -446,6 +466,7 @@ class Reasoner:
                     self._timeline.admit(stream, arrivals)
                 else:
                     self._timeline.retract(stream, arrivals, every=act is Act.RETRACT_EVERY)
+            self._timeline.admitted(time)
             self._end_counts()
 
     def _end_counts(self) -> None:
@@ -467,6 +488,7 @@ class Reasoner:
             with self._sources.stages.of("sweep"):
                 used = [*self._background.used_terms(), *self._admission.used_terms()]
                 used += self._intake.used_terms()
+                used += self._timeline.used_terms()
                 used += self._memory.used_terms() if self._memory is not None else []
                 used += self._wrong_explainer.scenes.used_terms() if self._wrong_explainer is not None else []
                 for running in self._timeline.queries:
@@ -494,8 +516,9 @@ class Reasoner:
         """
         s, p, o = map(term_text, fact)
         self._check_copies()
-        every = (each for each in self._timeline.queries if not each.query.violations)
-        queries = every if query is None else [self._running(query)]
+        every = [each for each in self._timeline.queries if not each.query.violations]
+        held = [each for each in every if not isinstance(each, EventQuery)] or every[:1]
+        queries = [self._running(each.name) for each in held] if query is None else [self._running(query)]
         return (self._of_violations if is_violation(p) else self._explainer).fact((s, p, o), queries, at)
 
     def _check_copies(self) -> None:
@@ -532,6 +555,11 @@ class Reasoner:
         self._check_copies()
         for running in self._timeline.queries:
             if running.name == name:
+                if isinstance(running, EventQuery):
+                    what = (
+                        f"query '{name}' is about events, and what an event held is dropped as it is answered"
+                    )
+                    raise UsageError(what, hint="ask over a window of time that holds the same statements")
                 return running
         known = [running.name for running in self._timeline.queries]
         hint = did_you_mean(name, known) or f"registered: {', '.join(known) or 'none'}"
@@ -557,11 +585,13 @@ class Reasoner:
             "streams": streams,
             "admitted": sum(each["admitted"] for each in streams.values()),
             "unkeyed": sum(running.unkeyed for running in queries),
+            "outside": self._timeline.outside,
             "late": sum(self._intake.counters(name).late for name in self._streams),
             "waiting": len(self._intake),
             "frontier": self._intake.time,
             "terms": len(self.dictionary),
-            "windows": sum(running.evaluations for running in queries),
+            "windows": sum(each.evaluations for each in queries if not isinstance(each, EventQuery)),
+            "events": sum(each.evaluations for each in queries if isinstance(each, EventQuery)),
             "answers": self.answers,
             "seconds": self._sources.stages.seconds(),
             **self._event_counters(),
@@ -590,6 +620,13 @@ class Reasoner:
             name: sum(each.get(name, 0) for each in held) for name in ("facts", "derivations", "probes")
         }
         return {**summed, "background": len(self._background), "scopes": len(held)}
+
+
+def _in_time(spec: WindowSpec) -> Grid | None:
+    """When a statement is too late for a window; None: there is no such time."""
+    if isinstance(spec, EventWindow):
+        return TimeWindow(1, 1).grid  # At once: its place in the order of the stream is gone.
+    return None if isinstance(spec, CountWindow) else spec.grid
 
 
 def rule_set(rules: str | FilePath | RuleSet | Iterable[str | FilePath]) -> RuleSet:

@@ -119,7 +119,7 @@ class Resumable(Reasoner):
         for name, events in self._events_of():
             if name in memories:
                 events.resume(memories[name], self.dictionary.encode_all)
-        self._timeline.start_again(timeline, marks[first].numbers)
+        self._timeline.start_again(timeline, marks[first].numbers, memories)
         for number, (step, after) in enumerate(zip(log, marks[1:], strict=True)):
             if number >= first:
                 self._timeline.move_again(step.mark.frontier)

@@ -7,8 +7,8 @@ from lubm_answers import plain, reference
 
 from ensue.bench.lubm import growing, regimes
 from ensue.bench.lubm.experiment import Options, experiment
-from ensue.bench.lubm.lanes import run_local
-from ensue.bench.lubm.queries import NUMBERS
+from ensue.bench.lubm.lanes import Local, run_local
+from ensue.bench.lubm.queries import NUMBERS, STREAM, continuous_query
 from ensue.bench.lubm.workload import (
     MINIMAL,
     by_department,
@@ -19,6 +19,7 @@ from ensue.bench.lubm.workload import (
     tumbling,
 )
 from ensue.errors import StrategyError, UsageError
+from ensue.reasoner import Reasoner
 from ensue.rules.tree import RuleSet
 
 
@@ -121,3 +122,23 @@ def test_regimes_that_give_other_answers_have_no_figure():
 def test_a_part_that_is_none_is_refused():
     with pytest.raises(UsageError, match="no part 'all'"):
         experiment(Options(parts=("all",)))
+
+
+def test_departments_as_events_of_a_stream_that_brings_its_ontology_first(wanted):
+    """As in INSTANS, figures 6 and 7: background up to the first department, and then one after the other."""
+    window = "EVENT STARTS { ?o a owl:Ontology } BACKGROUND UNTIL { ?d a ub:Department }"
+    reasoner = Reasoner(complete_rules())
+    for number in NUMBERS:
+        reasoner.register(continuous_query(number, window, by_department=False))
+    stream = [(0, s, p, o, None) for s, p, o, _ in ontology().stated]
+    # A document says first that it is one, and Turtle has it somewhere.
+    stream.sort(key=lambda statement: not statement[3].endswith("#Ontology>"))
+    ran, results = Local(), []
+    for batch in (stream, *by_department(1)):
+        reasoner.feed(STREAM, batch)
+        results += reasoner.advance()
+    results += reasoner.end()
+    ran.take(results)
+    assert plain(ran.bags) == wanted
+    assert len(results) == 15 * len(NUMBERS)
+    assert reasoner.held()["background"] == len(stream)

@@ -34,10 +34,11 @@ def test_explain_shows_expressions_and_how_they_are_divided(tmp_path: Path, caps
 
 def test_the_experiment_runs_in_little() -> None:
     options = events.Options(events=3000, keys=50, rate=1000, chains=(2, 3), batch=500)
-    chains, strategies = events.measure(options).tables
+    chains, strategies, contexts = events.measure(options).tables
     assert [row["garbage collection"] for row in chains.rows] == ["on", "off"] * 2
     assert all(row["% gone in time"] == 100 for row in chains.rows if row["garbage collection"] == "on")
     assert len(strategies.rows) == 5
+    assert [row["answers"] for row in contexts.rows] == [150] * 3
     # An initiator is used up once, and recent ones are not used up by being taken.
     composed = {row["case"]: row["composed"] for row in strategies.rows}
     assert composed["cumulative"] <= composed["continuous"] <= composed["unrestricted"]

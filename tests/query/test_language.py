@@ -16,6 +16,7 @@ from ensue.errors import EnsueError, Place, QueryError, QuerySyntaxError
 from ensue.query.language import parse_query
 from ensue.query.language_spans import UNITS
 from ensue.query.tree import ContinuousQuery, Form, Kind, Relation, StreamWindow
+from ensue.windows.events import EventWindow
 from ensue.windows.spec import CountWindow, TimeWindow
 
 S = "FROM STREAM <urn:s> [RANGE 10s STEP 1s]"
@@ -586,4 +587,4 @@ def test_the_examples_of_the_manual_parse(repository):
     assert {query.kind for query in queries} == set(Kind)
     assert {query.relation for query in queries} == {None, *Relation}
     specs = [window.spec for query in queries for window in query.streams]
-    assert {type(spec) for spec in specs} == {TimeWindow, CountWindow}
+    assert {type(spec) for spec in specs} == {TimeWindow, CountWindow, EventWindow}

@@ -11,6 +11,7 @@ from ensue.query.output import Result
 from ensue.spark.pipeline import Source, stepped
 from ensue.spark.plan import Plan
 from ensue.spark.processor import ANSWERS, COUNTERS
+from ensue.spark.results import EVENTS
 from ensue.spark.source import register
 
 
@@ -42,7 +43,7 @@ def run_packed(
     def take(frame, number):
         rows = frame.collect()
         for each in packed:
-            own = [row for row in rows if row.kind == ANSWERS and row.shard in each.plan.keys]
+            own = [row for row in rows if row.kind in (ANSWERS, EVENTS) and row.shard in each.plan.keys]
             each.results += each.plan.merging().gathered(own, len(each.plan.keys))
         for row in rows:
             if row.kind == COUNTERS:

@@ -326,19 +326,20 @@ def _add_lubm(names: SubParsers) -> None:
 
 
 def _add_events(names: SubParsers) -> None:
-    parser = names.add_parser("events", help="chains of events in time, and what is remembered of them")
-    parser.add_argument("--events", type=_positive, metavar="N", help="statements of the stream")
+    parser = names.add_parser("events", help="chains of events in time, and events as contexts")
+    parser.add_argument("--events", type=_positive, metavar="N", help="statements of chains; small events")
     parser.add_argument("--keys", type=_positive, metavar="N", help="things that events are about")
     parser.add_argument("--rate", type=_positive, metavar="R", help="events in a second of the stream")
     parser.add_argument("--within-ms", type=_positive, metavar="MS", help="how long a chain may last")
     parser.add_argument("--chains", type=_whole_numbers, metavar="A,B,...", help="numbers of patterns")
-    parser.add_argument("--batch", type=_positive, metavar="N", help="events that are pushed at once")
+    parser.add_argument("--batch", type=_positive, metavar="N", help="statements that are pushed at once")
     parser.add_argument("--spark-events", type=_positive, metavar="N", help="of the file for Spark")
     parser.add_argument("--repeats", type=_positive, metavar="N", help="of each job on Spark")
     parser.add_argument("--shards", type=_positive, metavar="N")
     parser.add_argument("--cores", type=_positive, metavar="N", help="tasks at once (default: 2)")
     parser.add_argument("--batch-bytes", type=_positive, metavar="N", help="of a micro-batch, at most")
-    parser.add_argument("--parts", type=_names, metavar="A,B,...", help="some of chains,spark")
+    parser.add_argument("--grown", type=_positive, metavar="N", help="small events in one growing graph")
+    parser.add_argument("--parts", type=_names, metavar="A,B,...", help="some of chains,spark,contexts")
     _add_common(parser, _events)
 
 
@@ -451,7 +452,8 @@ def _lubm(args: argparse.Namespace) -> Experiment:
 def _events(args: argparse.Namespace) -> Experiment:
     from ensue.bench import events
 
-    names = "events keys rate within_ms chains batch spark_events repeats shards cores batch_bytes parts seed"
+    names = "events keys rate within_ms chains batch grown parts seed"
+    names += " spark_events repeats shards cores batch_bytes"
     return events.experiment(events.Options(**_given(args, names)))
 
 

@@ -1,4 +1,6 @@
-"""Chains of events over a keyed stream: how many events a second, and what is remembered of them.
+"""Events: chains of them over a keyed stream, and small ones as contexts (`contexts.py`).
+
+How many chains a second, and what is remembered of them.
 
 Each event is a statement about one of many keys. A chain of patterns, `SEQ` between them, asks for one of
 each kind in turn, of the same key. Every chain runs with garbage collected at the end of its computed
@@ -12,6 +14,7 @@ from dataclasses import asdict, dataclass
 from random import Random
 from time import perf_counter, process_time
 
+from ensue.bench import contexts
 from ensue.bench.harness import Cell, Chart, Experiment, Result, Row, Table, progress
 from ensue.errors import EnsueError, UsageError
 from ensue.events.tree import Strategy
@@ -19,7 +22,9 @@ from ensue.reasoner import Reasoner
 from ensue.streamfile import Timed
 
 STREAM = "urn:events"
-PARTS = ("chains", "spark")
+PARTS = ("chains", "spark", "contexts")
+SMALL = 1_000_000
+"""Small events, unless otherwise asked for."""
 
 
 class DisagreementError(EnsueError):
@@ -30,7 +35,8 @@ class DisagreementError(EnsueError):
 class Options:
     """The size of the experiment."""
 
-    events: int = 400_000
+    events: int | None = None
+    """Statements of the stream of chains (400,000 by default), and small events (1,000,000)."""
     keys: int = 20_000
     rate: int = 100_000
     """Events in a second of the stream's own time."""
@@ -45,8 +51,15 @@ class Options:
     cores: int = 2
     batch_bytes: int = 64 << 20
     """Of a micro-batch, at most."""
-    parts: Sequence[str] = PARTS
     seed: int = 1
+    grown: int = 200_000
+    """Small events that go into one growing graph, at most."""
+    parts: Sequence[str] = PARTS
+
+    @property
+    def statements(self) -> int:
+        """Of the stream of chains."""
+        return self.events or 400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +81,15 @@ def experiment(options: Options) -> Experiment:
     """The experiment, ready to run."""
     if unknown := set(options.parts) - set(PARTS):
         raise UsageError(f"no part '{min(unknown)}'", hint=f"some of {', '.join(PARTS)}")
+    given = options.events or f"{options.statements}, {SMALL} small ones"
     parameters: dict[str, Cell] = {
         name: ", ".join(map(str, value)) if isinstance(value, tuple | list) else value
-        for name, value in asdict(options).items()
+        for name, value in (asdict(options) | {"events": given}).items()
     }
     return Experiment(
         "events",
-        f"{options.events:,} events of {options.keys:,} keys in process, {options.spark_events:,} on Spark; "
-        f"chains of SEQ within "
+        f"{options.statements:,} events of {options.keys:,} keys in process, {options.spark_events:,} "
+        "on Spark; chains of SEQ within "
         f"{options.within_ms:,} ms, at {options.rate:,} events to a second of the stream",
         parameters,
         "the same events, and a chain that none of them matches: reading, admission and windows alone; on "
@@ -89,6 +103,10 @@ def measure(options: Options) -> Result:
     found = chains(options) if "chains" in options.parts else Result([])
     if "spark" in options.parts:
         found += _through_spark(options)
+    if "contexts" in options.parts:
+        # As many statements at once as of a chain's stream.
+        batch = max(1, options.batch // contexts.STATEMENTS)
+        found += contexts.measure(options.events or SMALL, options.grown, batch)
     return found
 
 
@@ -156,7 +174,7 @@ def stream(options: Options, kinds: int) -> list[Timed]:
             f"<urn:value:{number % 100}>",
             None,
         )
-        for number in range(options.events)
+        for number in range(options.statements)
     ]
 
 

@@ -16,9 +16,11 @@ def report(args: argparse.Namespace, counted: dict[str, Any], seconds: float, pr
     late = f", {counted['late']:,} late" if counted["late"] else ""
     dead = f", {counted['dead_letters']:,} dead letters" if counted["dead_letters"] else ""
     unkeyed = f", {counted['unkeyed']:,} in no partition" if counted["unkeyed"] else ""
+    outside = f", {counted['outside']:,} in no event" if counted["outside"] else ""
+    evaluations = counted["windows"] + counted["events"]
     progress.say(
-        f"{counted['admitted']:,} statements in {seconds:.1f} s: {counted['windows']:,} evaluations, "
-        f"{counted['answers']:,} answers{late}{unkeyed}{dead}"
+        f"{counted['admitted']:,} statements in {seconds:.1f} s: {evaluations:,} evaluations, "
+        f"{counted['answers']:,} answers{late}{unkeyed}{outside}{dead}"
     )
 
 

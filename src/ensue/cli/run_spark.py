@@ -33,7 +33,9 @@ from ensue.spark.plan import Plan, plan_of
 from ensue.spark.runner import Feed, MicroBatch, Run, java_is_gone
 from ensue.spark.session import embedded
 
-_COUNTED = {"admitted": 0, "late": 0, "windows": 0, "answers": 0, "unkeyed": 0, "dead_letters": 0}
+_COUNTED = dict.fromkeys(
+    ("admitted", "late", "windows", "events", "answers", "unkeyed", "outside", "dead_letters"), 0
+)
 
 
 def run_spark(args: argparse.Namespace) -> int:
@@ -207,7 +209,7 @@ class _Sink:
         self._seen = (now, admitted)
         parts = [
             f"{admitted:,} statements ({rate:,.0f}/s)",
-            f"{counted.get('windows', 0):,} windows",
+            f"{counted.get('windows', 0) + counted.get('events', 0):,} windows",
             f"{counted.get('answers', 0):,} answers",
             f"{counted.get('facts', 0):,} facts",
             f"{counted.get('derivations', 0):,} derivations",

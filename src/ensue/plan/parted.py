@@ -31,13 +31,18 @@ class ByKey:
 
     queries: tuple[tuple[str, Partition], ...] = ()
     tables: tuple[KeyTable, ...] = ()
+    elements: tuple[str, ...] = ()
+    """The queries whose events are elements of the stream: those go by the names of their graphs."""
 
     @classmethod
     def of(cls, queries: Iterable[ContinuousQuery], background: Closed) -> ByKey:
         """For some queries, over a closed background that holds the graphs of every FROM besides."""
         found: list[tuple[str, Partition]] = []
         tables: dict[str, KeyTable] = {}
+        elements: list[str] = []
         for query in queries:
+            if query.event_window is not None:
+                elements.append(query.name)
             if query.partition is None:
                 continue
             found.append((query.name, query.partition))
@@ -46,12 +51,12 @@ class ByKey:
                 table = tables.get(name) or KeyTable(name, _keys(background, name))
                 only_some = table.also_counted or bool(query.default_graphs)
                 tables[name] = replace(table, also_counted=only_some)
-        return cls(tuple(found), tuple(tables.values()))
+        return cls(tuple(found), tuple(tables.values()), tuple(elements))
 
     @property
     def by_graph(self) -> bool:
-        """Whether some query is partitioned by the names of graphs."""
-        return any(partition.property is None for _, partition in self.queries)
+        """Whether some query is partitioned by the names of graphs, or its events are graphs."""
+        return bool(self.elements) or any(partition.property is None for _, partition in self.queries)
 
     @property
     def assumed(self) -> tuple[Shape, ...]:

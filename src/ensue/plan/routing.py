@@ -31,8 +31,9 @@ from ensue.plan.shapes import ANY, Shape, Shapes, shape_of
 from ensue.query.algebra import uses_timestamps
 from ensue.query.levels import constructed
 from ensue.query.share import Cut, Share
-from ensue.query.tree import ContinuousQuery, Kind
+from ensue.query.tree import ContinuousQuery, Kind, Relation
 from ensue.rules.tree import Pattern, RuleSet, Var
+from ensue.windows.events import EventWindow
 from ensue.windows.spec import CountWindow
 
 POSITIONS = "spo"
@@ -91,6 +92,8 @@ class Routing:
             return None
         if query in dict(self.by_key.queries):
             return Share("", Owns(shards, shard), Cut.PARTITIONS)
+        if query in self.by_key.elements:
+            return Share("", Owns(shards, shard))
         for name, variable in self.variables:
             if name == query:
                 cuts = {each.query: each.cut for each in self.merged}
@@ -108,6 +111,7 @@ class Routing:
             f"query {name} {verb} divided by the keys of its partitions: {partition}"
             for name, partition in self.by_key.queries
         ]
+        lines += [f"query {name} {verb} divided by the graphs of its events" for name in self.by_key.elements]
         return [*lines, *(f"query {name} cannot be divided: {reason}" for name, reason in self.failed)]
 
 
@@ -134,7 +138,7 @@ def find(
     for query in every:
         try:
             _check_frame(query, every)
-            if query.partition is not None:
+            if query.partition is not None or query.event_window is not None:
                 partitioned.append(query)
             else:
                 parts[query.name] = _divide(query, cuts)
@@ -148,7 +152,7 @@ def find(
         return replace(found, one_shard_because=f"query {name}: {why}", failed=tuple(failed))
     if relevance.everything_because is not None and all(shape != ANY for shape, _ in found.keyed):
         # To a partitioned query everything matters anyway, and goes where its partition is.
-        others = [query for query in every if query.partition is None]
+        others = [query for query in every if query not in partitioned]
         because = find_relevance(others, rules, background).everything_because if others else None
         if because is not None:
             return replace(found, one_shard_because=str(NotDivided(Condition.KNOWN_WHERE, because)))
@@ -162,6 +166,8 @@ def _check_frame(query: ContinuousQuery, every: Sequence[ContinuousQuery]) -> No
     where = None
     if any(on.stream in made for on in query.streams) or (query.kind is Kind.STREAM and query.name in read):
         where = "one query reads what another one constructs"
+    elif query.event_window is not None:
+        where = _why_events_stay_together(query, query.event_window)
     elif any(isinstance(on.spec, CountWindow) for on in query.streams):
         what = "values" if query.partition is None else "partitions"
         where = f"a count window counts the statements about all {what}"
@@ -169,6 +175,17 @@ def _check_frame(query: ContinuousQuery, every: Sequence[ContinuousQuery]) -> No
         where = "f:timestamp may ask for facts that another shard keeps"
     if where is not None:
         raise NotDivided(Condition.KNOWN_WHERE, where)
+
+
+def _why_events_stay_together(query: ContinuousQuery, window: EventWindow) -> str | None:
+    """Why events cannot be in different shards; None: they can."""
+    if window.until is not None:
+        return "the stream brings background before its events, and every shard would need it"
+    if not window.by_element:
+        return "markers say where events begin and end in the order of the whole stream"
+    if query.relation in (Relation.ISTREAM, Relation.DSTREAM):
+        return "an event is compared with the one before it, which may be in another shard"
+    return None
 
 
 def _with_keys(found: Routing, by_key: ByKey) -> Routing:

@@ -89,7 +89,9 @@ def spread(
     stated = chain(job.knowledge.stated, *job.knowledge.graphs.values())
     statements = [(s, p, o) for s, p, o, _ in stated]
     rules, background = settle_and_close(job.rules, statements, job.settings.equality)
-    refused = refused_by(job.rules)
+    # Where a stream brings background first, shards know when that is over.
+    brings = any(query.event_window is not None and query.event_window.until for query in queries)
+    refused = () if brings else refused_by(job.rules)
     found = relevance.find(queries, rules, background)
     kept = _why_none_is_dropped(job, queries, found, keep_all)
     how = _How(job, queries, background, shards, explain)
@@ -175,7 +177,11 @@ def _why_none_is_dropped(
 def _why_one_shard(job: Job, queries: list[ContinuousQuery], divided: Routing) -> str | None:
     if divided.one_shard_because is not None:
         return divided.one_shard_because
-    if not _goes_by_time_alone(job, queries):
+    others = [query for query in queries if query.name not in divided.by_key.elements]
+    if len(others) < len(queries) and job.settings.report.nth > 1:
+        where = "every n-th event is answered, and a shard knows of some events only"
+        return str(NotDivided(Condition.KNOWN_WHERE, where))
+    if not _goes_by_time_alone(job, others):
         where = "when a query is evaluated depends on which statements came, and a shard sees but some"
         return str(NotDivided(Condition.KNOWN_WHERE, where))
     if divided.by_key.assumed and not job.settings.fixed_schema:

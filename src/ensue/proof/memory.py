@@ -63,7 +63,12 @@ class Memory:
 
     def follow(self, query: ContinuousQuery) -> None:
         """A query is answered from now on."""
-        self._queries[query.name] = query
+        if query.event_window is None:  # An event is gone when it has been answered.
+            self._queries[query.name] = query
+
+    def follows(self, stream: str) -> bool:
+        """Whether somebody may ask what a window over a stream held."""
+        return any(on.stream == stream for query in self._queries.values() for on in query.streams)
 
     def remove(self, name: str) -> None:
         """A query is answered no more."""

@@ -14,8 +14,10 @@ from ensue.query.loose import StreamLog
 from ensue.query.materialise import Materialisation
 from ensue.query.running import RunningQuery, Sources
 from ensue.query.scopeplans import ScopePlans
-from ensue.query.scopes import Bound, Scope
+from ensue.query.scopes import Bound, Scope, background_name
 from ensue.query.tree import StreamWindow
+from ensue.windows.events import EventWindow
+from ensue.windows.frontier import Times
 from ensue.windows.registered import Axis
 from ensue.windows.spec import CountWindow, Window
 
@@ -99,16 +101,45 @@ class Admission:
 
     def admit(self, axis: Axis, stream: str, arrivals: Arrivals) -> None:
         """Let statements in, stamped with their time or their number."""
-        self._plans.admits(stream, arrivals)
         self.reach(axis, stream, int(arrivals.times.max()))
-        for scope, source in self._offsets.get(stream, ()):
-            if scope.axis == axis:
-                source.admit(stream, arrivals)
+        sources = [source for scope, source in self._offsets.get(stream, ()) if scope.axis == axis]
+        if sources or (axis == "time" and (stream in self._sources.logs or self._events)):
+            self._plans.admits(stream, arrivals)
+        for source in sources:
+            source.admit(stream, arrivals)
         if axis == "time":
             if stream in self._sources.logs:
                 self._sources.logs[stream].add(arrivals)
             for events in self._engines:
                 events.admit(stream, arrivals)
+
+    def admit_events(self, stream: str, window: EventWindow, arrivals: Arrivals, numbers: Times) -> None:
+        """Let statements into the events of these numbers."""
+        if len(arrivals):
+            self._plans.admits(stream, arrivals)
+            for source in self._over_events(stream, window):
+                source.admit_events(stream, arrivals, numbers)
+
+    def drop_events(self, stream: str, window: EventWindow, number: int) -> None:
+        """Let go of the events up to a number, which have been answered."""
+        for source in self._over_events(stream, window):
+            source.forget(number)
+
+    def retract_event(
+        self, stream: str, window: EventWindow, number: int, row: Arrival, *, every: bool
+    ) -> None:
+        """Take a statement back from an event."""
+        for source in self._over_events(stream, window):
+            source.retract(row, every=every, event=number)
+
+    def background_came(self, stream: str, window: EventWindow, arrivals: Arrivals) -> None:
+        """A stream has brought background, and its events begin."""
+        self._plans.background_came(background_name(stream, window), arrivals)
+        for source in self._over_events(stream, window):
+            source.background_came()
+
+    def _over_events(self, stream: str, window: EventWindow) -> list[Materialisation]:
+        return [source for scope, source in self._offsets.get(stream, ()) if scope.events == window]
 
     def reach(self, axis: Axis, stream: str, newest: int) -> None:
         """A stream has been admitted up to this time or number."""
@@ -121,7 +152,8 @@ class Admission:
             raise UsageError(
                 what, hint="send the retraction as an event of its own, and ask for NOT { } of it"
             )
-        found = [source.retract(row, every=every) for _, source in self._offsets.get(stream, ())]
+        sources = (source for scope, source in self._offsets.get(stream, ()) if scope.events is None)
+        found = [source.retract(row, every=every) for source in sources]
         if stream in self._sources.logs:
             found.append(self._sources.logs[stream].retract(row, every=every))
         return max(found, default=0)
@@ -131,6 +163,7 @@ class Admission:
         keep = {
             scope: min(_keeps(on, bound, now[name]) for name, on, bound in readers.values())
             for scope, readers in self._readers.items()
+            if scope.events is None  # Those are dropped when they have been answered.
         }
         times: dict[str, int] = {}
         numbers: dict[str, int] = {}

@@ -77,9 +77,14 @@ class Arrivals:
         return self.times, self.s, self.p, self.o, self.graph
 
     @property
+    def columns(self) -> tuple[Terms, Terms, Terms, Terms]:
+        """Subjects, predicates, objects and the names of graphs."""
+        return self.s, self.p, self.o, self.graph
+
+    @property
     def terms(self) -> list[Iterable[int]]:
         """The columns of integers that stand for terms."""
-        return [*self._columns[1:]]
+        return [*self.columns]
 
     def at(self, stamps: Times) -> Arrivals:
         """The same statements with other times, or with numbers."""

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from ensue.plan.representatives import EQUALITIES, Settled, settle
 from ensue.plan.specialise import Reader, Specialised
 from ensue.plan.unfold import refused_by
 from ensue.query.apart import Apart
+from ensue.query.arrivals import Arrivals
 from ensue.query.dataset import Columns, PlainGraph, visible
 from ensue.query.materialise import CONTEXT
 from ensue.query.parting import Keys
@@ -79,6 +80,25 @@ class Background:
         )
         made._loaded = self._loaded
         return made
+
+    def expect(self, name: str) -> None:
+        """Nothing is known yet of a graph that a stream will bring."""
+        self._loaded.setdefault(name, Copies())
+
+    def bring(self, name: str, arrivals: Arrivals) -> None:
+        """A stream brought such a graph: what was found out without it holds no more."""
+        columns = (self._dictionary.decode_all(column.tolist()) for column in arrivals.columns)
+        rows = zip(*columns, strict=True)
+        self._loaded[name] = self._read((s or "", p or "", o or "", graph) for s, p, o, graph in rows)
+        caches: tuple[dict[frozenset[str], Any], ...] = (
+            self._closed,
+            self._closers,
+            self._knowns,
+            self._settled,
+        )
+        for cache in caches:
+            for graphs in [each for each in cache if name in each]:
+                del cache[graphs]
 
     def check(self, graphs: Iterable[str]) -> None:
         """Read the graphs that a query names, so that what is wrong with them is said at once."""

@@ -13,6 +13,7 @@ from ensue.query.materialise import Materialisation
 from ensue.query.running import RunningQuery
 from ensue.query.scopes import Bound, Loose, Scope
 from ensue.query.tree import StreamWindow
+from ensue.windows.events import EventWindow
 from ensue.windows.spec import CountWindow, Landmark
 
 
@@ -103,7 +104,9 @@ def _pruned(plan: Specialised) -> dict[str, Any]:
 
 def _window(on: StreamWindow) -> str:
     spec = on.spec
-    if isinstance(spec, CountWindow):
+    if isinstance(spec, EventWindow):
+        size = f"each event by itself: {spec}"
+    elif isinstance(spec, CountWindow):
         size = f"the last {spec.size:,} statements, every {spec.step:,}"
     elif isinstance(spec, Landmark):
         size = f"everything since {spec.t0}, every {spec.step_ms:,} ms"

@@ -14,9 +14,11 @@ from functools import lru_cache
 from pyoxigraph import NamedNode
 
 from ensue.errors import QueryError, QuerySyntaxError, did_you_mean
+from ensue.query.algebra import uses_timestamps
 from ensue.query.language_clauses import CSPARQL, RSPQL, GraphPattern, Outline, WindowClause, outline
 from ensue.query.language_cursor import Cursor
 from ensue.query.language_events import find_events
+from ensue.query.language_markers import EventClause, event_window
 from ensue.query.language_sparql import algebra, inner
 from ensue.query.tree import ContinuousQuery, Form, Kind, Partition, Relation, StreamWindow
 from ensue.rules.lexer import Source, Token
@@ -51,7 +53,7 @@ def _parse(text: str, file: str, name: str) -> ContinuousQuery:
     temporal = find_events(cursor, found, base)
     rest = temporal.rest if temporal else inner(source, cursor.tokens, found.ours)
     form = Form(found.first_form().text.upper())
-    return ContinuousQuery(
+    query = ContinuousQuery(
         name=_name(found, name),
         kind=_kind(found, form),
         form=form,
@@ -70,6 +72,8 @@ def _parse(text: str, file: str, name: str) -> ContinuousQuery:
         partition=_partition(source, found),
         events=temporal.events if temporal else None,
     )
+    _check_within_events(query)
+    return query
 
 
 def _name(found: Outline, name: str) -> str:
@@ -135,7 +139,40 @@ def _streams(source: Source, found: Outline) -> Iterator[StreamWindow]:
 def _window(source: Source, found: Outline, clause: WindowClause) -> StreamWindow:
     name = _term(found, clause.name) if clause.name else None
     place = source.place(clause.stream.start)
-    return StreamWindow(found.names.iri(clause.stream, relative=True), clause.spec, name, place)
+    spec = clause.spec
+    if isinstance(spec, EventClause):
+        _check_events(source, found, spec)
+        spec = event_window(source, found.names, spec, found.names.base or DEFAULT_BASE)
+    return StreamWindow(found.names.iri(clause.stream, relative=True), spec, name, place)
+
+
+def _check_events(source: Source, found: Outline, clause: EventClause) -> None:
+    """A query over events is about one event at a time, and answered when that has ended."""
+    what = None
+    if len(found.windows) > 1:
+        what, hint = (
+            "an event is read alone",
+            "one FROM STREAM; what else there is, as background: FROM <graph>",
+        )
+    elif found.registration is not None and found.registration.every_ms is not None:
+        what, hint = "a query over events is answered as they end", "leave EVERY out"
+    elif found.partition is not None:
+        what, hint = "an event has no partitions", "leave PARTITION BY out, or take [EVENT GRAPH]"
+    if what is not None:
+        raise QueryError(what, place=source.place(clause.word.start), hint=hint)
+
+
+def _check_within_events(query: ContinuousQuery) -> None:
+    """Within an event there is no time: it is looked at once, when all of it is there."""
+    if query.event_window is None:
+        return
+    what = None
+    if query.events is not None:
+        what, hint = "temporal operators need windows of time", "such as [RANGE 10 min STEP 1 min]"
+    elif uses_timestamps(query):
+        what, hint = "f:timestamp asks for times, and a stamp here is the number of an event", "leave it out"
+    if what is not None:
+        raise QueryError(what, place=query.streams[0].place, hint=hint)
 
 
 def _term(found: Outline, token: Token) -> str:

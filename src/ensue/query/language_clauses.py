@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from ensue.errors import QueryError, QuerySyntaxError, did_you_mean
 from ensue.query.language_cursor import Cursor
+from ensue.query.language_markers import EventClause
 from ensue.query.language_spans import time_span, window_spec
 from ensue.query.tree import Form, Relation, WindowSpec
 from ensue.rules.lexer import Names, Token, closing, follow_brackets
@@ -41,7 +42,7 @@ class WindowClause:
 
     stream: Token
     name: Token | None
-    spec: WindowSpec
+    spec: WindowSpec | EventClause
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,9 @@ class _Finder:
         windows: list[tuple[int, str, int]] = []
         while at < len(self._tokens):
             token = self._tokens[at]
+            if token in self._found.ours:  # The markers of events are in braces, too.
+                at += 1
+                continue
             while windows and at > windows[-1][0]:
                 windows.pop()
             if token.is_word("WINDOW") and at + 2 in self._closing:

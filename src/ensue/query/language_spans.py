@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from ensue.errors import did_you_mean
 from ensue.query.language_cursor import Cursor
+from ensue.query.language_markers import EventClause, event_clause
 from ensue.query.tree import WindowSpec
 from ensue.rules.lexer import Token
 from ensue.windows.spec import CountWindow, Landmark, TimeWindow
@@ -33,12 +34,12 @@ _ISO = re.compile(
 _ISO_UNITS = {"w": 7 * 86_400_000, **{unit: UNITS[unit] for unit in "dhms"}}
 _LENGTH_HINT = "such as 10s, 5 min or PT10S"
 _WINDOW_HINT = (
-    "[RANGE 10s STEP 1s], [RANGE 10s TUMBLING], [RANGE TRIPLES 100 STEP 10], [ELEMENTS 100 STEP 10] "
-    "or [LANDMARK STEP 10s]"
+    "[RANGE 10s STEP 1s], [RANGE 10s TUMBLING], [RANGE TRIPLES 100 STEP 10], [ELEMENTS 100 STEP 10], "
+    "[LANDMARK STEP 10s], [EVENT GRAPH] or [EVENT STARTS { pattern }]"
 )
 
 
-def window_spec(cursor: Cursor) -> WindowSpec:
+def window_spec(cursor: Cursor) -> WindowSpec | EventClause:
     """What stands between the brackets behind a stream, and the brackets.
 
     >>> from ensue.rules.lexer import Source
@@ -47,7 +48,9 @@ def window_spec(cursor: Cursor) -> WindowSpec:
     """
     cursor.expect("[", f"a stream is read through a window: {_WINDOW_HINT}")
     if cursor.skip_word("ELEMENTS"):
-        spec: WindowSpec = _count_window(cursor, sliding=False)
+        spec: WindowSpec | EventClause = _count_window(cursor, sliding=False)
+    elif cursor.skip_word("EVENT"):
+        spec = event_clause(cursor)
     elif cursor.skip_word("LANDMARK"):
         cursor.expect("STEP", "say how often to look: [LANDMARK STEP 10s]")
         spec = Landmark(t0=0, step_ms=time_span(cursor))

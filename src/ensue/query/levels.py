@@ -41,3 +41,14 @@ def levels(queries: Mapping[str, ContinuousQuery]) -> dict[str, int]:
         return found[query.name]
 
     return {name: level(query, ()) for name, query in queries.items()}
+
+
+def check_events(queries: Iterable[ContinuousQuery]) -> None:
+    """Raise QueryError where somebody looks for events on what another query constructs."""
+    every = list(queries)
+    made = constructed(every)
+    for query in every:
+        if query.event_window is not None and query.streams[0].stream in made:
+            what = f"<{query.streams[0].stream}> is what a query constructs, and it has no events of its own"
+            hint = "look for events on the streams that it is made of, or read it through another window"
+            raise QueryError(what, place=query.streams[0].place or query.place, hint=hint)

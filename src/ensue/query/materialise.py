@@ -12,19 +12,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from ensue.dictionary import Dictionary
 from ensue.maintain.contract import Maintainer
 from ensue.model import BACKGROUND, NEVER, Copies, Facts
 from ensue.plan.lookout import Lookout
 from ensue.plan.specialise import Specialised
 from ensue.plan.strategy import StrategyChoice
-from ensue.query.apart import Apart, Parts, PlainParts
+from ensue.query.apart import Apart, Parts, PlainParts, Present
 from ensue.query.arrivals import Arrival, Arrivals
 from ensue.query.dataset import Columns, Graph, Integers, Pattern, PlainGraph, Solutions, visible
 from ensue.query.parting import Keys, Parting, WindowParts
 from ensue.query.scopes import Scope
+from ensue.query.splitting import context_of
 from ensue.query.stages import Stages
 from ensue.query.violations import wrong, wrong_apart
+from ensue.windows.frontier import Times
 
 if TYPE_CHECKING:
     from ensue.maintain.kernel.folder import Folder
@@ -204,6 +208,19 @@ class Materialisation:
 
     def admit(self, stream: str, arrivals: Arrivals) -> None:
         """Let statements of one of the scope's streams in."""
+        self._look_out(stream, arrivals)
+        offset, parting = self._offsets[stream], self._parting
+        self.maintainer.admit(
+            parting.admit(arrivals, offset) if parting else arrivals.copies(CONTEXT, offset)
+        )
+
+    def admit_events(self, stream: str, arrivals: Arrivals, numbers: Times) -> None:
+        """Let statements in, each into the context of its event, whose number is its stamp."""
+        self._look_out(stream, arrivals)
+        self.maintainer.admit(arrivals.at(numbers).copies(context_of(numbers), 0))
+
+    def _look_out(self, stream: str, arrivals: Arrivals) -> None:
+        """See whether a stream brings what the plan has assumed away."""
         lookout = self._current.lookout
         if lookout is not None and (row := lookout.first(arrivals.s, arrivals.p, arrivals.o)) is not None:
             decode = self._dictionary.decode
@@ -211,16 +228,21 @@ class Materialisation:
                 stream, *(decode(int(c[row])) for c in (arrivals.s, arrivals.p, arrivals.o))
             )
             self._schema_came, self._plan = True, None
-        offset, parting = self._offsets[stream], self._parting
-        self.maintainer.admit(
-            parting.admit(arrivals, offset) if parting else arrivals.copies(CONTEXT, offset)
-        )
 
-    def retract(self, row: Arrival, *, every: bool) -> int:
-        """Take back the newest (or `every`) copy of a statement; say how many went."""
+    def background_came(self) -> None:
+        """There is more background now, and nothing has come yet: start over."""
+        self._made = self._plan = self._still = None
+
+    def retract(self, row: Arrival, *, every: bool, event: int | None = None) -> int:
+        """Take back the newest (or `every`) copy of a statement; say how many went.
+
+        `event`: the number of the event that it is taken from.
+        """
         copies = Copies()
         _, s, p, o, graph = row
-        if self._parting:
+        if event is not None:
+            copies.append(int(context_of(np.array([event]))[0]), s, p, o, 0, graph)
+        elif self._parting:
             copies = self._parting.retracted(row, every=every)
         else:
             copies.append(CONTEXT, s, p, o, 0, graph)
@@ -249,6 +271,16 @@ class Materialisation:
             self.forget(threshold)
         parting.look_again(self.maintainer.copies)
         return WindowParts(self, threshold, parting.present(threshold), parting.unkeyed(threshold))
+
+    def read_events(self, present: Present) -> Parts:
+        """What events hold that have ended, by their contexts."""
+        return WindowParts(self, self.threshold, present, 0)
+
+    def read_wrong_events(self, present: Present) -> Parts:
+        """The violations in them, and nothing else."""
+        with self._stages.of("maintain"):
+            found = wrong_apart(self.maintainer.closure(None, self.threshold), self._dictionary)
+        return PlainParts(Columns.none(), found, present)
 
     def read_wrong(self, threshold: int) -> Graph:
         """The violations above a threshold now, and nothing else; not those of the background."""
@@ -311,6 +343,8 @@ class Materialisation:
         Otherwise the same is given by those that can `adopt` what the other has put away.
         `only_answers`: nothing will be read but the solutions of watched patterns.
         """
+        if self.scope.background_comes:
+            return None
         parking = self._current.parking
         return parking.settle(only_answers=only_answers) if parking else None
 

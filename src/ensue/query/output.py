@@ -37,6 +37,10 @@ class Result:
     """For each answer the time up to which it holds if nothing more arrives; None: for ever, or unknown."""
     exact: bool = True
     """Whether the answers are all there are, and right."""
+    of_event: bool = False
+    """Whether it is about an event: no other shard has a part in it."""
+    graph: str | None = None
+    """The name of the graph of an event that is an element of its stream, "" for none; otherwise None."""
     part: bool = False
     """Whether this is what one shard has to give, for `merge.py`: solutions, and no answers yet."""
 

@@ -119,7 +119,7 @@ class RunningQuery:
 
     @property
     def _is_parted(self) -> bool:
-        return self.query.partition is not None
+        return self.query.partition is not None or self.query.event_window is not None
 
     @property
     def name(self) -> str:

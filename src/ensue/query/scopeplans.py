@@ -58,6 +58,10 @@ class ScopePlans:
         """A stream brings statements; raises InputError where one is for rules over lists."""
         self._background.refuse_lists(f"the stream <{stream}>", arrivals.s, arrivals.p, arrivals.o)
 
+    def background_came(self, name: str, arrivals: Arrivals) -> None:
+        """A stream brought what some scopes have for background under a name, as that of a graph."""
+        self._background.bring(name, arrivals)
+
     def schema_came(self, stream: str, s: str, p: str, o: str) -> None:
         """A stream brought what a plan has assumed away; raises InputError where that must not be."""
         if self._fixed_schema:
@@ -80,6 +84,9 @@ class ScopePlans:
             return StrategyChoice("expiration", "what it holds can be put away and taken up again")
         if scope.partition is not None:
             why = "what it keeps is read once for all partitions, what rewrite finds once for each"
+            return StrategyChoice("expiration", why)
+        if scope.events is not None:
+            why = "what it keeps is read once for all events that have ended"
             return StrategyChoice("expiration", why)
         readers = self._readers.get(scope, [])
         if any(query.violations for query, _ in readers):

@@ -6,6 +6,9 @@ different ranges: with ranges r and r' on streams s and s', `time > close - r` a
 say the same as `time + (r - r'') > close - r''` and `time' + (r' - r'') > close - r''`, where r'' is the
 smaller. Two queries can share a scope iff streams and offsets are the same; their ranges may differ.
 
+The scope of a query over events holds those that are not over, each in a context of its own, and the stamp of
+a statement is the number of its event; it is shared with queries over the same events.
+
 The scope of a partitioned query holds the same statements, but each partition in a context of its own: it
 is shared with queries that are partitioned by the same key.
 
@@ -21,6 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ensue.query.tree import ContinuousQuery, Partition, StreamWindow
+from ensue.windows.events import EventWindow
 from ensue.windows.registered import Axis
 from ensue.windows.spec import CountWindow, Grid, Window
 
@@ -40,6 +44,13 @@ class Scope:
     """The query and graph that it serves alone; None: it is shared."""
     partition: Partition | None = None
     """What its statements are parted by; None: they are all together."""
+    events: EventWindow | None = None
+    """What the events are that its statements are in, each a context of its own; None: there are none."""
+
+    @property
+    def background_comes(self) -> bool:
+        """Whether a stream brings some of its background."""
+        return self.events is not None and self.events.until is not None
 
     @property
     def streams(self) -> list[str]:
@@ -91,15 +102,25 @@ class Scopes:
 
 
 def axis_of(query: ContinuousQuery) -> Axis:
-    """What a query's windows move along: time, or the sequence numbers of its one stream.
+    """What a query's windows move along: time, the sequence numbers of its one stream, or its events.
 
     >>> from ensue.query.language import parse_query
     >>> axis_of(parse_query("ASK FROM STREAM <urn:s> [RANGE TRIPLES 5] { ?s ?p ?o }"))
     'count'
     """
+    if query.event_window is not None:
+        return "event"
     counts = all(isinstance(window.spec, CountWindow) for window in query.streams)
     alone = len({window.stream for window in query.streams}) == 1
     return "count" if counts and alone and query.every_ms is None else "time"
+
+
+def background_name(stream: str, window: EventWindow) -> str:
+    """What the background is called that a stream brings before its events, among the graphs of a query.
+
+    No graph has such a name: it is no IRI.
+    """
+    return f"{stream} [{window}]"
 
 
 def find_scopes(
@@ -148,11 +169,13 @@ class _Finder:
             for window, length in zip(windows, lengths, strict=True)
         )
         owner = (self.query.name, name) if self.alone else None
-        scope = Scope(self.axis, offsets, graphs, owner, self.query.partition)
+        scope = Scope(self.axis, offsets, graphs, owner, self.query.partition, self.query.event_window)
         return Bound(scope, positions[0], least)
 
     def _why_loose(self, windows: list[StreamWindow]) -> str | None:
         grids = [window.spec.grid for window in windows]
+        if self.axis == "event":
+            return None
         if self.axis == "time" and any(isinstance(window.spec, CountWindow) for window in windows):
             return "a count window is looked at as time passes, so stamps are no numbers of its own"
         if any(not _move_together(grids[0], grid) for grid in grids):

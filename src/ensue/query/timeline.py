@@ -7,22 +7,26 @@ looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ensue.dictionary import Dictionary
 from ensue.errors import UsageError
 from ensue.model import DEFAULT_GRAPH, NEVER, by_column
 from ensue.query.admission import Admission
 from ensue.query.arrivals import Arrivals
 from ensue.query.describe import describe
-from ensue.query.levels import levels
+from ensue.query.eventquery import EventQuery
+from ensue.query.eventtrack import Answered, EventTrack
+from ensue.query.levels import check_events, levels
 from ensue.query.output import Result
 from ensue.query.running import RunningQuery
 from ensue.query.together import evaluate_together
 from ensue.query.tree import ContinuousQuery, Kind
 from ensue.windows.count import Numbering
+from ensue.windows.events import EventWindow
 from ensue.windows.registered import Axis, On, Query
 from ensue.windows.report import Report
 from ensue.windows.schedule import Schedule
@@ -39,23 +43,28 @@ class Timeline:
     def __init__(
         self,
         admission: Admission,
-        encode: Callable[[Sequence[str]], list[int]],
+        dictionary: Dictionary,
         memory: Memory | None = None,
         explain: Callable[[Result], None] | None = None,
+        background_came: Callable[[str], None] | None = None,
     ) -> None:
         """`memory` is told what happens, for somebody who may have to explain it.
 
         `explain` is given each result while what the query saw is the last that `memory` has of it.
+        `background_came` is told the name of the background that a stream has brought.
         """
+        self._background_came = background_came
         self._explain = explain
         self._admission = admission
         self._memory = memory
-        self._encode = encode
+        self._dictionary = dictionary
+        self._encode = dictionary.encode_all
         self._running: dict[str, RunningQuery] = {}
         self._reports: dict[str, Report] = {}
         self._levels: dict[str, int] = {}
         self._by_time: list[Schedule] = []
         self._by_count: dict[str, Schedule] = {}
+        self._tracks: dict[tuple[str, EventWindow], EventTrack] = {}
         self._numbering = Numbering()
         self._now = self._newest = NEVER
         self._begun = False
@@ -70,6 +79,10 @@ class Timeline:
         """The queries, in order of registration."""
         return list(self._running.values())
 
+    def query(self, name: str) -> RunningQuery:
+        """A query by its name."""
+        return self._running[name]
+
     @property
     def constructed(self) -> set[str]:
         """The streams that queries construct."""
@@ -77,8 +90,8 @@ class Timeline:
 
     @property
     def counts_construct(self) -> bool:
-        """Whether what is constructed as count windows close is read by others, as time passes."""
-        return self.depth > 1 and any(self._running[name].scopes.axis == "count" for name in self.constructed)
+        """Whether what is constructed as counts or events go on is read by others, as time passes."""
+        return self.depth > 1 and any(self._running[name].scopes.axis != "time" for name in self.constructed)
 
     def add(self, running: RunningQuery, report: Report) -> int | None:
         """Take one more query; from which instant on it is exact (see `Schedule.add`)."""
@@ -87,6 +100,7 @@ class Timeline:
             raise UsageError(f"query '{name}' is registered already", hint="give it another name")
         every = {each.name: each.query for each in self._running.values()} | {name: running.query}
         found = levels(every)
+        check_events(every.values())
         if self._begun:
             self._check_late(running.query, found)
         missing = self._admission.serve(running)
@@ -98,7 +112,7 @@ class Timeline:
         if not moved:
             return self._enter(running, missing)
         # Nothing has come yet, so everything can be put in order anew.
-        self._by_time, self._by_count = [], {}
+        self._by_time, self._by_count, self._tracks = [], {}, {}
         return [self._enter(each, [NEVER] * len(each.query.streams)) for each in self.queries][-1]
 
     def remove(self, name: str) -> RunningQuery:
@@ -107,7 +121,11 @@ class Timeline:
             known = ", ".join(self._running) or "none"
             raise UsageError(f"no query '{name}' is registered", hint=f"registered: {known}")
         running = self._running[name]
-        self._schedule(running).remove(name)
+        if isinstance(running, EventQuery):
+            self._track(running).remove(name)
+            self._tracks = {key: track for key, track in self._tracks.items() if len(track)}
+        else:
+            self._schedule(running).remove(name)
         del self._running[name]
         del self._reports[name], self._levels[name]
         if self._memory is not None:
@@ -131,13 +149,21 @@ class Timeline:
         """Let statements of a stream in: in order, and up to the next stop, or late."""
         if not len(arrivals):
             return
-        if self._memory is not None:
+        if self._memory is not None and self._memory.follows(stream):
             self._memory.admit(stream, arrivals)
         self._admission.admit("time", stream, arrivals)
         self._newest = max(self._newest, int(arrivals.times[-1]))
         for schedule in self._by_time:
             schedule.admit(stream, arrivals.times)
-        self._count(stream, arrivals)
+        numbers = self._numbering.take(stream, len(arrivals))
+        self._count(stream, arrivals, numbers)
+        for track in self._tracks_of(stream):
+            self._give(track.admit(arrivals, np.arange(numbers.start, numbers.stop), self._now))
+
+    def admitted(self, time: int) -> None:
+        """Everything up to `time` has been admitted: events that can have no more statements are over."""
+        for track in self._tracks.values():
+            self._give(track.pass_time(time))
 
     def retract(self, stream: str, arrivals: Arrivals, *, every: bool) -> None:
         """Take statements back."""
@@ -145,6 +171,8 @@ class Timeline:
             if self._memory is not None:
                 self._memory.retract(stream, row, every=every)
             self._admission.retract(stream, row, every=every)
+            for track in self._tracks_of(stream):
+                track.retract(row, every=every)
 
     def reach(self, time: int) -> list[Result]:
         """Everything up to `time` has been admitted: the answers that are due, and those of counts before."""
@@ -170,12 +198,14 @@ class Timeline:
             schedule.end(stream)
 
     def end_count(self, stream: str) -> None:
-        """Nothing will be admitted on a stream any more: count windows that hold a statement fire."""
+        """Nothing more will be admitted on a stream: events end, and count windows that hold some fire."""
         if stream in self._by_count:
             schedule = self._by_count[stream]
             schedule.end(stream)
             while (number := schedule.next_stop()) is not None:
                 self._stop(schedule, number, self._newest)
+        for track in self._tracks_of(stream):
+            self._give(track.end(self._newest))
 
     def end_level(self, level: int) -> None:
         """The queries of a level have nothing due any more, so what they construct has ended."""
@@ -199,6 +229,7 @@ class Timeline:
     def horizon(self, stream: str) -> tuple[int, int]:
         """The time and the number of a stream at or below which nothing matters any more."""
         time, number = self._admission.horizon(stream)
+        number = min([number, *(track.before for track in self._tracks_of(stream))])
         return min([time, *(schedule.compare_after(stream) for schedule in self._by_time)]), number
 
     def take_made(self) -> dict[str, Arrivals]:
@@ -218,13 +249,21 @@ class Timeline:
             "thresholds": self._admission.state(),
             "by_time": [schedule.state() for schedule in self._by_time],
             "by_count": {stream: schedule.state() for stream, schedule in self._by_count.items()},
+            "tracks": [track.state() for track in self._tracks.values()],
             "evaluations": {name: running.evaluations for name, running in self._running.items()},
             "unkeyed": {name: running.unkeyed for name, running in self._running.items()},
             "events": {name: each.events.tally for name, each in self._running.items() if each.events},
         }
 
-    def start_again(self, state: Mapping[str, Any], before: Mapping[str, int]) -> None:
-        """Hold nothing of the streams, of which so many were admitted `before`: for `admit_again`."""
+    def start_again(
+        self, state: Mapping[str, Any], before: Mapping[str, int], memories: Mapping[str, Mapping[str, Any]]
+    ) -> None:
+        """Hold nothing of the streams, of which so many were admitted `before`: for `admit_again`.
+
+        `memories` are what queries remember.
+        """
+        for track, saved in zip(self._tracks.values(), state["tracks"], strict=True):
+            track.start_again(saved, memories)
         self._admission.start_again(state["thresholds"], before)
         self._numbering = Numbering(dict(before))
         for schedule in [*self._by_time, *self._by_count.values()]:
@@ -245,6 +284,8 @@ class Timeline:
             numbered = arrivals.at(np.arange(numbers.start, numbers.stop))
             self._admission.admit("count", stream, numbered)
             self._by_count[stream].admit_again(stream, numbered.times, numbers.start - 1)
+        for track in self._tracks_of(stream):
+            track.admit_again(arrivals, np.arange(numbers.start, numbers.stop), now)
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Go on from a state, with what it held let in again."""
@@ -255,6 +296,8 @@ class Timeline:
             schedule.resume(saved)
         for stream, schedule in self._by_count.items():
             schedule.resume(state["by_count"][stream])
+        for track, events in zip(self._tracks.values(), state["tracks"], strict=True):
+            track.resume(events)
         for name, count in state["evaluations"].items():
             self._running[name].evaluations = count
             self._running[name].unkeyed = state["unkeyed"][name]
@@ -291,9 +334,40 @@ class Timeline:
 
     def _enter(self, running: RunningQuery, missing: Sequence[int]) -> int | None:
         query = running.query
+        if isinstance(running, EventQuery):
+            self._track(running).add(running, self._reports[query.name])
+            return NEVER
         windows = tuple(On(on.stream, on.spec) for on in query.streams)
         entered = Query(query.name, windows, query.every_ms, self._reports[query.name])
         return self._schedule(running).add(entered, missing)
+
+    def _track(self, running: EventQuery) -> EventTrack:
+        stream, window = running.query.streams[0].stream, running.window
+        if (stream, window) not in self._tracks:
+            self._tracks[stream, window] = EventTrack(
+                stream, window, self._admission, self._dictionary, self._background_came
+            )
+        return self._tracks[stream, window]
+
+    def _tracks_of(self, stream: str) -> list[EventTrack]:
+        return [track for track in self._tracks.values() if track.stream == stream]
+
+    def _give(self, answered: Iterable[Answered]) -> None:
+        """Results are there, of events whose end was known at these times."""
+        for result, time in answered:
+            if self._explain is not None:
+                self._explain(result)
+            self._results.append(result)
+            self._pass_on(result, time)
+
+    @property
+    def outside(self) -> int:
+        """How many statements were in no event."""
+        return sum(track.outside for track in self._tracks.values())
+
+    def used_terms(self) -> list[Iterable[int]]:
+        """The columns of integers that events which are not over use."""
+        return [column for track in self._tracks.values() for column in track.used_terms()]
 
     def _schedule(self, running: RunningQuery) -> Schedule:
         if running.scopes.axis == "count":
@@ -314,14 +388,16 @@ class Timeline:
             raise UsageError(
                 what, hint="register a query that constructs a stream before the first statement"
             )
+        if query.event_window is not None:
+            what = f"query '{query.name}' is about events, and streams have begun"
+            raise UsageError(what, hint="register it before the first statement")
         counts = any(isinstance(on.spec, CountWindow) for on in query.streams)
         if counts and len({on.stream for on in query.streams}) + (query.every_ms is not None) > 1:
             what = f"query '{query.name}' looks at a count window as time passes, and streams have begun"
             raise UsageError(what, hint="register it before the first statement")
 
-    def _count(self, stream: str, arrivals: Arrivals) -> None:
-        """Number statements, and stop wherever a count window closes."""
-        numbers = self._numbering.take(stream, len(arrivals))
+    def _count(self, stream: str, arrivals: Arrivals, numbers: range) -> None:
+        """Stop wherever a count window closes among statements of these numbers."""
         schedule = self._by_count.get(stream)
         if schedule is None:
             self._admission.reach("count", stream, numbers[-1])

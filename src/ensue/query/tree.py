@@ -12,6 +12,7 @@ from rdflib.plugins.sparql.parserutils import CompValue
 
 from ensue.errors import Place
 from ensue.events.tree import Events
+from ensue.windows.events import EventWindow
 from ensue.windows.spec import CountWindow, Landmark, TimeWindow
 
 EVENTS = "urn:ensue:events:"
@@ -44,7 +45,7 @@ class Form(StrEnum):
     DESCRIBE = "DESCRIBE"
 
 
-WindowSpec = TimeWindow | Landmark | CountWindow
+WindowSpec = TimeWindow | Landmark | CountWindow | EventWindow
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,12 @@ class ContinuousQuery:
     """Whether it asks for what is wrong in its windows (`ensue.query.violations`), and sees nothing else."""
     events: Events | None = None
     """Its temporal expressions; None: it has none."""
+
+    @property
+    def event_window(self) -> EventWindow | None:
+        """Its window, if it is answered for each event of its stream; such a query has no other."""
+        spec = self.streams[0].spec
+        return spec if isinstance(spec, EventWindow) else None
 
     @property
     def planned(self) -> CompValue:

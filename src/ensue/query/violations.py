@@ -27,6 +27,7 @@ from ensue.rules.tree import RuleSet
 from ensue.rules.violations import is_violation, name_of
 from ensue.terms import VIOLATION, Kind
 from ensue.violations import Reported, Violation
+from ensue.windows.events import EventWindow
 from ensue.windows.spec import CountWindow, Landmark
 
 
@@ -104,6 +105,8 @@ class Watch:
 
 def _spec(on: StreamWindow) -> str:
     spec = on.spec
+    if isinstance(spec, EventWindow):
+        return str(spec)
     if isinstance(spec, CountWindow):
         return f"RANGE TRIPLES {spec.size} STEP {spec.step}"
     if isinstance(spec, Landmark):

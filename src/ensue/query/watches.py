@@ -47,6 +47,15 @@ class Watches:
             self._told.extend(Reported(with_statements(each, held)) for each in found)
         self._watches[watch.name] = watch
 
+    def background_came(self, graphs: frozenset[str], before: frozenset[str]) -> None:
+        """A stream has brought background: what that violates is told once, without what was wrong before."""
+        found = dict.fromkeys(self._background.violations(graphs))
+        for known in self._background.violations(before):
+            found.pop(known, None)
+        if found:
+            held = self._explainer.scenes.background(graphs)
+            self._told.extend(Reported(with_statements(each, held)) for each in found)
+
     def remove(self, name: str) -> None:
         """One less."""
         del self._watches[name]

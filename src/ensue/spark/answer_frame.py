@@ -29,6 +29,7 @@ from ensue.spark.merge_rows import MergeRows
 from ensue.spark.pipeline import stepped
 from ensue.spark.plan import Plan, plan_of
 from ensue.spark.processor import ANSWERS, COUNTERS, LETTERS, STEPPED
+from ensue.spark.results import EVENTS
 from ensue.windows.frontier import Disorder, LatePolicy
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
@@ -143,7 +144,7 @@ def _parsed(queries: Query | Iterable[Query]) -> Iterator[ContinuousQuery]:
 
 def _table(rows: DataFrame, layout: Layout) -> DataFrame:
     """Rows of `processor.STEPPED` as answers."""
-    wanted = [ANSWERS] if layout.dead_letters == "count" else [ANSWERS, LETTERS]
+    wanted = [ANSWERS, EVENTS] if layout.dead_letters == "count" else [ANSWERS, EVENTS, LETTERS]
     kept = rows.where(F.col("kind").isin(wanted))
     return kept.mapInArrow(Unpack(layout), from_arrow_schema(layout.schema()))
 

@@ -14,7 +14,7 @@ from ensue.errors import InputError, UsageError
 from ensue.query.output_terms import json_term
 from ensue.query.tree import ContinuousQuery, Form
 from ensue.spark.processor import ANSWERS
-from ensue.spark.results import TRIPLE, read
+from ensue.spark.results import EVENTS, TRIPLE, read
 from ensue.terms import Kind, kind_of
 
 Terms = Literal["parts", "text"]
@@ -101,7 +101,7 @@ class Unpack:
         for batch in batches:
             groups: dict[str | None, list[dict[str, Any]]] = {}
             for row in batch.to_pylist():
-                groups.setdefault(row["query"] if row["kind"] == ANSWERS else None, []).append(row)
+                groups.setdefault(row["query"] if row["kind"] in (ANSWERS, EVENTS) else None, []).append(row)
             for query, rows in groups.items():
                 table = self._letters(rows) if query is None else self._answers(rows)
                 if table.num_rows:
@@ -109,22 +109,23 @@ class Unpack:
 
     def _answers(self, evaluations: list[dict[str, Any]]) -> pa.RecordBatch:
         """The rows of evaluations of one query."""
-        packed = [read(each["payload"]) for each in evaluations]
-        form, counts = packed[0][0]["form"], [about["rows"] for about, _ in packed]
+        packed = [_Packed.of(each) for each in evaluations]
+        asks = packed[0].form == Form.ASK
         found: dict[str, pa.Array] = {}
-        if form == Form.ASK:
-            found["answer"] = pa.array([count > 0 for count in counts])
-        if form == Form.ASK or self.layout.empty:
-            counts = [count or 1 for count in counts]
-        parts = [_named(about, columns) for about, columns in packed]
-        for name in dict.fromkeys(name for part in parts for name in part):
+        if asks:
+            found["answer"] = pa.array([count > 0 for each in packed for count in each.counts])
+        if asks or self.layout.empty:
+            packed = [each.with_empty() for each in packed]
+        for name in dict.fromkeys(name for each in packed for name in each.columns):
             kind = pa.int64() if name == "until" else pa.string()
             column = pa.concat_arrays(
-                [part.get(name, pa.nulls(count, kind)) for part, count in zip(parts, counts, strict=True)]
+                [each.columns.get(name, pa.nulls(sum(each.counts), kind)) for each in packed]
             )
             found |= {name: column} if name == "until" else self._term(name, column)
-        for name, _ in _WINDOW:
-            found[name] = pa.array(np.repeat([each[name] for each in evaluations], counts))
+        counts = [count for each in packed for count in each.counts]
+        windows = [window for each in packed for window in each.windows]
+        for at, (name, kind) in enumerate(_WINDOW):
+            found[name] = pa.array(np.repeat([window[at] for window in windows], counts), kind)
         return self._table(sum(counts), found)
 
     def _term(self, variable: str, terms: pa.StringArray) -> dict[str, pa.Array]:
@@ -147,6 +148,38 @@ class Unpack:
             [found[field.name] if field.name in found else pa.nulls(size, field.type) for field in schema],
             schema=schema,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Packed:
+    """What a row has: one evaluation, or those of many events."""
+
+    form: Form
+    windows: list[tuple[str, int, int]]
+    """Of each evaluation the query, open and close."""
+    counts: list[int]
+    """How many answers each has."""
+    columns: dict[str, pa.Array]
+    """The answers of all, by the names of columns; none where there are none."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> _Packed:
+        about, columns = read(row["payload"])
+        named, query = _named(about, columns), row["query"]
+        if row["kind"] == ANSWERS:
+            return cls(about["form"], [(query, row["open"], row["close"])], [about["rows"]], named)
+        windows = [(query, *times) for times in zip(about["open"], about["close"], strict=True)]
+        return cls(about["form"], windows, about["counts"], named)
+
+    def with_empty(self) -> _Packed:
+        """The same with a row for each evaluation that has none."""
+        if 0 not in self.counts:
+            return self
+        counts = np.array([count or 1 for count in self.counts])
+        is_there = np.repeat(np.array(self.counts) > 0, counts)
+        taken = pa.array(np.cumsum(is_there) - 1, mask=~is_there)
+        columns = {name: column.take(taken) for name, column in self.columns.items()}
+        return _Packed(self.form, self.windows, counts.tolist(), columns)
 
 
 def _named(about: Mapping[str, Any], columns: list[pa.Array]) -> dict[str, pa.Array]:

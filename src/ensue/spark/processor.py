@@ -19,11 +19,12 @@ from ensue.errors import EnsueError
 from ensue.job import Job
 from ensue.maintain.kernel.compiling import digest
 from ensue.plan.plans import Key, Planned
+from ensue.query.output import Result
 from ensue.query.share import Share
 from ensue.resumable import Resumable
 from ensue.spark.packed import Packed
 from ensue.spark.pieces import Piece, packed, unpacked
-from ensue.spark.results import pack
+from ensue.spark.results import EVENTS, pack, pack_events
 from ensue.spark.shard import Cache, Outcome, step
 from ensue.spark.shelf import Shelf
 from ensue.spark.workers import settle
@@ -32,7 +33,10 @@ STEPPED = "shard int, kind string, query string, open long, close long, payload 
 """The columns of what comes out of the shards, as Spark writes them."""
 
 ANSWERS, LETTERS, COUNTERS = "answers", "dead", "counters"
-"""What a row is: the answers of an evaluation, dead letters, or counters of a shard after a step."""
+"""What a row is: the answers of an evaluation, dead letters, or counters of a shard after a step.
+
+Or the answers of many events: see `results.EVENTS`.
+"""
 
 # Types and not their names, for which Spark would ask Java each time.
 _NAMED = StructType([StructField("name", StringType())])
@@ -170,10 +174,23 @@ def _pieces(frame: pd.DataFrame) -> Iterator[Piece]:
         yield Piece(stream, int(place), kind, bytes(payload))
 
 
+def _by_event(results: Iterable[Result]) -> dict[str, list[Result]]:
+    """The results of queries over events."""
+    found: dict[str, list[Result]] = {}
+    for result in results:
+        if result.of_event:
+            found.setdefault(result.query, []).append(result)
+    return found
+
+
 def _frame(outcome: Outcome, shard: int) -> pd.DataFrame:
     rows: list[tuple[str, str | None, int, int, bytes]] = [
-        (ANSWERS, result.query, result.open, result.close, pack(result)) for result in outcome.results
+        (ANSWERS, result.query, result.open, result.close, pack(result))
+        for result in outcome.results
+        if not result.of_event
     ]
+    for query, some in _by_event(outcome.results).items():
+        rows.append((EVENTS, query, some[0].open, some[-1].close, pack_events(some)))
     if outcome.dead:
         rows.append((LETTERS, None, 0, 0, json.dumps(outcome.dead).encode()))
     counters = outcome.counters | {"worker": os.getpid()}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -23,6 +24,9 @@ from ensue.query.violations import Watch
 
 TRIPLE = ("subject", "predicate", "object")
 """The names of the columns of a constructed triple."""
+
+EVENTS = "events"
+"""The kind of a row that has the answers of many events."""
 
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
@@ -45,13 +49,57 @@ def pack(result: Result) -> bytes:
         "until": result.until is not None,
         "part": result.part,
     }
-    names = [str(number) for number in range(len(arrays) + len(until))]
-    schema = pa.schema([(name, it.type) for name, it in zip(names, [*arrays, *until], strict=True)])
+    return _written(about, [*arrays, *until])
+
+
+def pack_events(results: Sequence[Result]) -> bytes:
+    """The answers of many events of one query: rows are dear, and there may be thousands in a step."""
+    first = results[0].answers
+    counts = [len(result.answers.rows) for result in results]
+    rows = [row for result in results for row in result.answers.rows]
+    width = len(rows[0]) if rows else len(first.variables)
+    about = {
+        "form": first.form,
+        "variables": list(first.variables),
+        "rows": len(rows),
+        "until": False,
+        "open": [result.open for result in results],
+        "close": [result.close for result in results],
+        "counts": counts,
+        "graphs": [result.graph for result in results] if results[0].graph is not None else None,
+    }
+    return _written(about, [pa.array(column, pa.string()) for column in by_column(rows, width)])
+
+
+def unpack_events(query: str, data: bytes) -> list[Result]:
+    """What `pack_events` packed.
+
+    >>> answers = Answers(Form.SELECT, ("x",), [("<urn:a>",)])
+    >>> some = [Result("q", at, at, answers, of_event=True) for at in (1, 2)]
+    >>> unpack_events("q", pack_events(some)) == some
+    True
+    """
+    about, columns = read(data)
+    rows = list(zip(*(column.to_pylist() for column in columns), strict=True)) or [()] * about["rows"]
+    form, variables, counts = Form(about["form"]), tuple(about["variables"]), about["counts"]
+    graphs = about["graphs"] or [None] * len(counts)
+    ends = list(accumulate(counts, initial=0))
+    return [
+        Result(query, open_, close, Answers(form, variables, rows[start:end]), of_event=True, graph=graph)
+        for open_, close, (start, end), graph in zip(
+            about["open"], about["close"], pairwise(ends), graphs, strict=True
+        )
+    ]
+
+
+def _written(about: Mapping[str, Any], arrays: Sequence[pa.Array]) -> bytes:
+    names = [str(number) for number in range(len(arrays))]
+    schema = pa.schema([(name, it.type) for name, it in zip(names, arrays, strict=True)])
     schema = schema.with_metadata({"about": json.dumps(about)})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, schema, options=_OPTIONS) as writer:
         if names:
-            writer.write_batch(pa.record_batch([*arrays, *until], schema=schema))
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
     return bytes(sink.getvalue())
 
 
@@ -106,16 +154,22 @@ class Merging:
 
         Every shard hears of all that comes in a micro-batch, and of how far time has come. So all of them
         evaluate the same, in the same order: the n-th evaluation of a query is the same in all, and all
-        parts of it are in one micro-batch.
+        parts of it are in one micro-batch. Only events are some shard's alone.
         """
+        events: list[Result] = []
         parts: dict[tuple[str, int], list[Result]] = {}
         counts: Counter[tuple[int, str]] = Counter()
         for row in rows:
+            if row.kind == EVENTS:
+                events += unpack_events(row.query, bytes(row.payload))
+                continue
+            result = unpack(row.query, row.open, row.close, bytes(row.payload))
             number = counts[row.shard, row.query]
             counts[row.shard, row.query] += 1
-            result = unpack(row.query, row.open, row.close, bytes(row.payload))
             parts.setdefault((row.query, number), []).append(result)
-        return [self._result(each, shards) for each in parts.values()]
+        if shards > 1:
+            events.sort(key=lambda each: (each.close, each.graph or ""))
+        return [*(self._result(each, shards) for each in parts.values()), *events]
 
     def _result(self, parts: list[Result], shards: int) -> Result:
         first = parts[0]

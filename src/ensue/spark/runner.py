@@ -27,6 +27,7 @@ from ensue.spark.ledger import SPARK
 from ensue.spark.pipeline import Source, stepped
 from ensue.spark.plan import Plan
 from ensue.spark.processor import ANSWERS, COUNTERS, LETTERS, clear
+from ensue.spark.results import EVENTS
 from ensue.spark.results import Row as Answered
 from ensue.spark.source import replayed
 
@@ -35,7 +36,8 @@ _SAID = re.compile(r"ensue\.errors\.(\w+): (.*)")
 """What a worker raised, in the text that Spark makes of it."""
 
 _PARTS = (
-    *("waiting", "terms", "answers", "unkeyed", "dead_letters", "facts", "derivations", "probes"),
+    *("waiting", "terms", "answers", "unkeyed", "events", "dead_letters"),
+    *("facts", "derivations", "probes"),
     *("partial_matches", "collected", "consumed", "composed", "late_events", "overdue"),
 )
 """What each shard counts of its own."""
@@ -152,14 +154,14 @@ class Run:
             self.spark._jvm.java.lang.Thread.sleep(1000 * _PATIENCE)  # type: ignore[union-attr]
 
     def _batch(self, rows: Iterable[Row], number: int) -> MicroBatch:
-        kinds: dict[str, list[Row]] = {ANSWERS: [], LETTERS: [], COUNTERS: []}
+        kinds: dict[str, list[Row]] = {ANSWERS: [], EVENTS: [], LETTERS: [], COUNTERS: []}
         for row in rows:
             kinds[row.kind].append(row)
         for row in kinds[COUNTERS]:
             self.counters[row.shard] = json.loads(row.payload)
         dead = [_bad_line(letter) for row in kinds[LETTERS] for letter in json.loads(row.payload)]
         results = self.plan.merging().gathered(
-            [Answered(*row) for row in kinds[ANSWERS]], len(self.plan.keys)
+            [Answered(*row) for row in (*kinds[ANSWERS], *kinds[EVENTS])], len(self.plan.keys)
         )
         counters = together(self.counters.values())
         return MicroBatch(number, results, dead, counters, self._merged(results))

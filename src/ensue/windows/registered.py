@@ -15,7 +15,8 @@ from ensue.model import FOREVER, NEVER
 from ensue.windows.report import Glimpse, Report, Tally
 from ensue.windows.spec import CountWindow, Grid, Spec, Window, evenly
 
-Axis = Literal["time", "count"]
+Axis = Literal["time", "count", "event"]
+"""What windows move along. On `event` every event of a stream is a step: that takes no schedule."""
 
 
 class On(NamedTuple):

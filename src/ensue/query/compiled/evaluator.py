@@ -8,6 +8,7 @@ from ensue.query.compiled.apart import AtOnce, NotAtOnce
 from ensue.query.compiled.compile import compile_query
 from ensue.query.compiled.expressions import Values
 from ensue.query.compiled.interpreter import Interpreter
+from ensue.query.compiled.operators import distinct
 from ensue.query.compiled.patterns import Remembered
 from ensue.query.compiled.plan import basic_patterns
 from ensue.query.compiled.relation import PARTITION
@@ -55,7 +56,7 @@ class CompiledEvaluator:
         None where partitions have to be evaluated one by one: what is made of all answers of one is made of
         those of each, or nobody keeps the solutions of the patterns.
         """
-        if self.plan.form is not Form.SELECT:
+        if self.plan.form not in (Form.SELECT, Form.ASK):
             return None
         try:
             found = over.solve(self.plan.root, self._values, self._remembered)
@@ -63,5 +64,10 @@ class CompiledEvaluator:
             return None
         finally:
             self._remembered.forget()
+        if self.plan.form is Form.ASK:
+            found = distinct(found.project((PARTITION,)))
         contexts: list[int] = found.column(PARTITION).tolist()
+        if self.plan.form is Form.ASK:
+            stamps = None if found.stamps is None else found.stamps.tolist()
+            return contexts, Answers(Form.ASK, (), [()] * len(contexts), stamps)
         return contexts, answers(self.plan, found, self._dictionary, self._scope)

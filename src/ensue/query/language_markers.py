@@ -1,0 +1,99 @@
+"""Event windows as they are written: `[EVENT STARTS { ?x a ex:Order } BACKGROUND UNTIL { ?y a ex:Start }]`.
+
+What is inside the braces is SPARQL, and goes to rdflib once all prefixes are known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rdflib.plugins.sparql.parserutils import CompValue
+from rdflib.term import BNode, Variable
+
+from ensue.errors import QueryError
+from ensue.query.compiled.unparse import NotCompiled, term_text
+from ensue.query.language_cursor import Cursor
+from ensue.query.language_sparql import algebra, inner
+from ensue.rules.lexer import Names, Source, Token
+from ensue.windows.events import EventWindow, Marker
+
+EVENT_HINT = "[EVENT STARTS { pattern }], [EVENT ENDS { pattern }], both, or [EVENT GRAPH]"
+_UNTIL_HINT = "BACKGROUND UNTIL { pattern }"
+_ONE = "one triple pattern: its terms, and variables; for something that statements say, no FILTER"
+
+
+@dataclass(frozen=True, slots=True)
+class EventClause:
+    """An event window whose markers are still tokens."""
+
+    word: Token
+    starts: tuple[Token, ...] | None
+    ends: tuple[Token, ...] | None
+    until: tuple[Token, ...] | None
+
+
+def event_clause(cursor: Cursor) -> EventClause:
+    """What stands behind EVENT, up to the bracket."""
+    word = cursor.token
+    starts = ends = None
+    if not cursor.skip_word("GRAPH"):
+        starts = _braces(cursor) if cursor.skip_word("STARTS") else None
+        ends = _braces(cursor) if cursor.skip_word("ENDS") else None
+        if starts is None and ends is None:
+            raise cursor.unexpected("STARTS, ENDS or GRAPH", f"an event is {EVENT_HINT}")
+    until = None
+    if cursor.skip_word("BACKGROUND"):
+        cursor.expect("UNTIL", _UNTIL_HINT)
+        until = _braces(cursor)
+    return EventClause(word, starts, ends, until)
+
+
+def _braces(cursor: Cursor) -> tuple[Token, ...]:
+    """A group in braces, with them."""
+    first = cursor.at
+    cursor.expect("{", f"a marker is {_ONE}: {EVENT_HINT}")
+    depth = 1
+    while depth:
+        token = cursor.token
+        if token.kind == "end":
+            raise cursor.error("'{' is never closed", cursor.tokens[first], "write '}' where it ends")
+        depth += token.is_op("{") - token.is_op("}")
+        cursor.take()
+    return tuple(cursor.tokens[first : cursor.at])
+
+
+def event_window(source: Source, names: Names, clause: EventClause, base: str) -> EventWindow:
+    """The window that a clause means.
+
+    >>> source = Source("STARTS { ?x a <urn:C> } ]", "q.rq")
+    >>> str(event_window(source, Names(source), event_clause(Cursor(source)), "file:///"))
+    'EVENT STARTS { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:C> }'
+    """
+
+    def marker(tokens: tuple[Token, ...] | None) -> Marker | None:
+        return None if tokens is None else _marker(source, names, tokens, base)
+
+    return EventWindow(starts=marker(clause.starts), ends=marker(clause.ends), until=marker(clause.until))
+
+
+def _marker(source: Source, names: Names, tokens: tuple[Token, ...], base: str) -> Marker:
+    for token in tokens:
+        if token.kind in ("iri", "pname"):
+            names.iri(token, relative=True)  # Says where it is if it has no meaning.
+    tree = algebra(inner(source, list(tokens), set(), lead="ASK "), names.prefixes, base).p
+    while isinstance(tree, CompValue) and tree.name in ("Project", "AskQuery"):
+        tree = tree.p
+    place = source.place(tokens[0].start)
+    if tree.name != "BGP":
+        raise QueryError("a marker is more than a triple pattern", place=place, hint=_ONE)
+    if len(tree.triples) != 1:
+        count = "no triple pattern" if not tree.triples else f"{len(tree.triples)} triple patterns"
+        raise QueryError(f"a marker has {count}", place=place, hint=_ONE)
+    try:
+        return Marker(*map(_slot, tree.triples[0]))
+    except NotCompiled:
+        raise QueryError("a marker is no property path", place=place, hint=_ONE) from None
+
+
+def _slot(term: object) -> str:
+    return f"?{term}" if isinstance(term, Variable | BNode) else term_text(term)

@@ -1,0 +1,58 @@
+"""Event windows: each event of a stream by itself, whole, and then gone.
+
+The events of a stream are numbered from 1 in the order of the stream, and the stamp of a statement is the
+number of its event. So an event window is a count window over events, of one event at a time: event n is
+what has a stamp above n - 1. What an event is, markers say, or the elements of the stream.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ensue.windows.spec import CountWindow
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A triple pattern that statements are held against: terms in canonical text, and variables as `?x`.
+
+    >>> str(Marker("?x", "<urn:p>", "<urn:a>"))
+    '{ ?x <urn:p> <urn:a> }'
+    """
+
+    s: str
+    p: str
+    o: str
+
+    def __str__(self) -> str:
+        return f"{{ {self.s} {self.p} {self.o} }}"
+
+
+@dataclass(frozen=True, slots=True)
+class EventWindow(CountWindow):
+    """One event: from a marker, up to one, or both; without markers, an element of the stream.
+
+    An element is what has the same time and the same graph name.
+
+    >>> str(EventWindow(starts=Marker("?x", "<urn:p>", "?y"))), str(EventWindow())
+    ('EVENT STARTS { ?x <urn:p> ?y }', 'EVENT GRAPH')
+    """
+
+    size: int = 1
+    step: int = 1
+    starts: Marker | None = None
+    ends: Marker | None = None
+    until: Marker | None = None
+    """What comes before the first event that holds a match of this is background; None: nothing is."""
+
+    @property
+    def by_element(self) -> bool:
+        """Whether events are the elements of the stream."""
+        return self.starts is None and self.ends is None
+
+    def __str__(self) -> str:
+        parts = ["EVENT GRAPH" if self.by_element else "EVENT"]
+        parts += [f"STARTS {self.starts}"] if self.starts else []
+        parts += [f"ENDS {self.ends}"] if self.ends else []
+        parts += [f"BACKGROUND UNTIL {self.until}"] if self.until else []
+        return " ".join(parts)

@@ -1,0 +1,99 @@
+"""Event contexts: every strategy against events that are split and closed by hand."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from ensue import Reasoner
+from ensue.rules.load import parse_rules
+from ensue.windows.frontier import Disorder
+
+from .splitting_by_hand import IN, QUERIES, RULES, SUB, TYPE, answered
+
+STREAM = "urn:s"
+STARTS = [None, ("?x", "<urn:start>", "?y"), ("<urn:t1>", "<urn:start>", "?y"), ("?x", "<urn:start>", "?x")]
+ENDS = [None, ("?x", "<urn:end>", "?y"), ("?x", "<urn:start>", "<urn:t2>")]
+UNTIL = [None, None, ("?x", "<urn:go>", "?y")]
+STRATEGIES = ("expiration", "recompute", "dred", "rete", "hybrid")
+SEEDS = 300
+
+
+def window_text(window):
+    """The window as a query has it."""
+    starts, ends, until = (each and f"{{ {' '.join(each)} }}" for each in window)
+    parts = ["GRAPH"] if not (starts or ends) else []
+    parts += [f"STARTS {starts}"] if starts else []
+    parts += [f"ENDS {ends}"] if ends else []
+    return " ".join(["EVENT", *parts, *([f"BACKGROUND UNTIL {until}"] if until else [])])
+
+
+def continuous(query, window):
+    form, rest = query.split(" {", 1)
+    if form == "CONSTRUCT":
+        template, rest = rest.split("} {", 1)
+        form = f"CONSTRUCT {{{template}}}"
+    return f"{form} FROM STREAM <{STREAM}> [{window_text(window)}] {{{rest}"
+
+
+def arrivals_of(random, disorder):
+    """Statements as they arrive: some out of order, and some of these too late."""
+    time, found = random.randrange(-5, 5), []
+    things = [f"<urn:t{n}>" for n in range(4)]
+    predicates = [IN, IN, IN, TYPE, TYPE, "<urn:start>", "<urn:end>", "<urn:other>", "<urn:go>", SUB]
+    for _ in range(random.randrange(45)):
+        time += random.choice((0, 0, 0, 1, 3))
+        back = random.randrange(disorder + 1) if random.random() < 0.9 else random.randrange(10)
+        graph = random.choice((None, "<urn:g>", "<urn:h>"))
+        statement = (random.choice(things), random.choice(predicates), random.choice(things))
+        found.append((time - back, *statement, graph))
+    return found
+
+
+def results_of(reasoner, arrivals, random):
+    """What comes out if batches of any size come in."""
+    found, at = [], 0
+    while at < len(arrivals):
+        size = random.choice((1, 2, 5, 20))
+        reasoner.push(STREAM, arrivals[at : at + size])
+        found += reasoner.advance()
+        at += size
+    return [*found, *reasoner.end()]
+
+
+def background_file(tmp_path, background):
+    file = tmp_path / "background.nt"
+    file.write_text("".join(f"{' '.join(statement)} .\n" for statement in background))
+    return [file]
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_events_are_answered_as_by_hand(seed, tmp_path):
+    random = Random(seed)
+    window = tuple(map(random.choice, (STARTS, ENDS, UNTIL)))
+    query, strategy = random.choice(list(QUERIES)), random.choice(STRATEGIES)
+    disorder = random.choice((0, 0, 2))
+    arrivals = arrivals_of(random, disorder)
+    background = [(f"<urn:t{n}>", SUB, f"<urn:t{n + 1}>") for n in range(random.randrange(3))]
+    background += [("<urn:t0>", IN, "<urn:t3>")] * random.randrange(2)
+    print(seed, strategy, continuous(query, window), f"disorder {disorder}")
+    reasoner = Reasoner(
+        parse_rules(RULES),
+        background_file(tmp_path, background),
+        strategy,
+        evaluator=random.choice(("auto", "auto", "oxigraph")),
+        disorder=Disorder(disorder),
+        check=random.choice((None, 1)),
+        prune=random.random() < 0.8,
+    )
+    reasoner.register(continuous(query, window))
+    found = [
+        (each.open, each.close, sorted(each.answers.rows)) for each in results_of(reasoner, arrivals, random)
+    ]
+    wanted, outside, late = answered(arrivals, disorder, window, query, background)
+    assert found == wanted
+    counters = reasoner.counters()
+    assert (counters["outside"], counters["late"]) == (outside, late)
+    assert counters["events"] == len(wanted)
+    assert reasoner.held()["facts"] == 0 or strategy != "expiration"
