@@ -16,6 +16,7 @@ from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
 from ensue.job import Job
 from ensue.maintain.kernel.compiling import digest
+from ensue.model import NEVER
 from ensue.query.share import Share
 from ensue.resumable import Resumable
 from ensue.spark.packed import Packed
@@ -47,11 +48,17 @@ class ShardOf:
     job: Packed[Job]
     shares: Mapping[str, Share] = field(default_factory=dict)
 
-    def reasoner(self) -> Resumable:
-        """A new reasoner for it."""
-        made = self.job.value().resumable(self.shares)
-        made.settle()
+    def reasoner(self, since: int = NEVER, copies: bool = False) -> Resumable:
+        """A new reasoner for it, with the background since a time; `copies`: one that keeps them."""
+        made = self.job.value().resumable(self.shares, since)
+        if not copies:
+            made.settle()
         return made
+
+    @property
+    def updates(self) -> list[int]:
+        """The times at which the background changes."""
+        return [update.at for update in self.job.value().updates]
 
 
 def plan_name(job: Packed[Job], shard: int, of: int) -> str:
@@ -139,7 +146,8 @@ class ShardProcessor(StatefulProcessor):
         pieces = [piece for frame in rows for piece in _pieces(frame)]
         shard = self._shards[key[0]]
         plan = plan_name(shard.job, key[0], len(self._shards))
-        yield _frame(step(plan, pieces, self._store, shard.reasoner, _cache(plan)), key[0])
+        outcome = step(plan, pieces, self._store, shard.reasoner, _cache(plan), shard.updates)
+        yield _frame(outcome, key[0])
         settle()
 
     def close(self) -> None:
