@@ -294,7 +294,7 @@ def assert_changes(given, before, after, first):
 @pytest.mark.parametrize("chunk", range(2))
 def test_partitions_are_those_of_the_other_background(chunk):
     seen = Counter()
-    for seed in range(SEED + 25 * chunk, SEED + 25 * (chunk + 1)):
+    for seed in range(SEED + 16 * chunk, SEED + 16 * (chunk + 1)):
         random, case = Random(f"{seed}/update"), replace(make_case(seed), frame="")
         other = other_partitions(case, random)
         keys_come = any(event.statement[1] == case.by for event in case.events)
@@ -330,7 +330,7 @@ def bags(results):
 @pytest.mark.parametrize("chunk", range(2))
 def test_who_is_equal_to_whom_is_as_the_other_background_says(chunk):
     changed_answers = 0
-    for seed in range(SEED + 12 * chunk, SEED + 12 * (chunk + 1)):
+    for seed in range(SEED + 8 * chunk, SEED + 8 * (chunk + 1)):
         random, case = Random(f"{seed}/update"), random_case(seed)
         before = [each for each in case.background if is_plain(each)]
         other = [each for each in before if random.random() < (0.4 if each[1] == SAME else 0.9)]
@@ -345,7 +345,7 @@ def test_who_is_equal_to_whom_is_as_the_other_background_says(chunk):
         given = equal_answers(case.rules, before, stream, strategy=strategy, update=update)
         assert_changes(given, *found, at)
         changed_answers += found[0] != found[1]
-    assert changed_answers >= 4
+    assert changed_answers >= 3
 
 
 def is_plain(statement):
