@@ -65,6 +65,7 @@ def test_every_command_knows_them(folder, capsys):
     assert [len(line["bindings"]) for line in closes] == [2, 1], "times may be negative"
     assert main(words("q.rq", "--reload", "6=new.nt", command="check")) == 0
     assert main(words("q.rq", "--reload", "6=new.nt", "--shards", "2", command="explain")) == 0
+    assert "it changes at 6" in capsys.readouterr().out
     fact = "<urn:a> <http://example.org/isIn> <urn:c>"
     capsys.readouterr()
     assert main(["why", fact, *words("q.rq", "--reload", "5=new.nt", "--at", "5", command="why")[1:]]) == 0

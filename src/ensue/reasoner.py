@@ -370,6 +370,19 @@ class Reasoner:
 
         `graphs` are those of FROM and FROM NAMED that are read anew; the others stay as they were read. Files
         are read at once. All else as for `update`.
+
+        >>> import os, tempfile
+        >>> r = Reasoner()
+        >>> q = r.register("ASK FROM STREAM <urn:s> [RANGE 5s] { <urn:hbf> <urn:in> <urn:berlin> }")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "stations.ttl")
+        ...     with open(path, "w") as file:
+        ...         _ = file.write("<urn:hbf> <urn:in> <urn:berlin> .")
+        ...     r.reload([path], at=10_000)
+        10000
+        >>> r.push("urn:s", [(time, "<urn:train>", "<urn:in>", "<urn:hbf>") for time in (1000, 9000)])
+        >>> [(result.close, result.answers.rows) for result in r.end()]
+        [(5000, []), (10000, [()])]
         """
         return self.change(reloaded(background, graphs or {}, at))
 
