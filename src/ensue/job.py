@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
+from itertools import accumulate
 from pathlib import Path
 from typing import TypeVar
 
 from ensue.errors import InputError, Place, UsageError, did_you_mean
-from ensue.knowledge import Knowledge, Sent
+from ensue.knowledge import Knowledge, Sent, Update
+from ensue.model import NEVER
 from ensue.plan.representatives import EQUALITIES
 from ensue.query.language import parse_query
 from ensue.query.share import Share
@@ -111,6 +114,8 @@ class Job:
     rules: RuleSet
     knowledge: Sent = field(default_factory=Sent)
     settings: Settings = field(default_factory=Settings)
+    updates: tuple[Update, ...] = ()
+    """How the knowledge will change, in order of time."""
 
     @classmethod
     def of(
@@ -119,6 +124,7 @@ class Job:
         rules: RuleSet,
         knowledge: Knowledge,
         settings: Settings | None = None,
+        updates: Iterable[Update] = (),
     ) -> Job:
         """The job of these queries. Files are read now: whoever does the job needs none."""
         asked = list(queries)
@@ -129,7 +135,15 @@ class Job:
             rules = without_conditions(rules)
         else:
             watched = watches(asked, rules, watching_of(settings.violations))
-        return cls((*map(QueryText.of, asked), *watched), rules, sent, settings)
+        changes = tuple(sorted(updates, key=lambda update: update.at))
+        for iri in (iri for update in changes for iri in update.graphs if iri not in graphs):
+            hint = did_you_mean(iri, graphs) or f"graphs of the queries: {', '.join(graphs) or 'none'}"
+            raise UsageError(f"no query reads the graph <{iri}>", hint=hint)
+        return cls((*map(QueryText.of, asked), *watched), rules, sent, settings, changes)
+
+    def versions(self) -> list[Sent]:
+        """The knowledge at the start, and after each update."""
+        return list(accumulate(self.updates, Sent.updated, initial=self.knowledge))
 
     @property
     def watches(self) -> dict[str, Watch]:
@@ -144,15 +158,19 @@ class Job:
         """A reasoner that does the job, with its queries registered."""
         return self._registered(Reasoner, {})
 
-    def resumable(self, shares: Mapping[str, Share] | None = None) -> Resumable:
-        """The same, step by step; `shares` of queries are by their names."""
-        return self._registered(Resumable, shares or {})
+    def resumable(self, shares: Mapping[str, Share] | None = None, since: int = NEVER) -> Resumable:
+        """The same, step by step; `shares` of queries are by their names.
 
-    def _registered(self, kind: type[R], shares: Mapping[str, Share]) -> R:
+        `since`: time has come so far; updates up to then have been.
+        """
+        return self._registered(Resumable, shares or {}, since)
+
+    def _registered(self, kind: type[R], shares: Mapping[str, Share], since: int = NEVER) -> R:
         settings = self.settings
+        been = [update for update in self.updates if update.at <= since]
         made = kind(
             self.rules,
-            self.knowledge,
+            reduce(Sent.updated, been, self.knowledge),
             settings.strategy,
             evaluator=settings.evaluator,
             disorder=settings.disorder,
@@ -172,4 +190,6 @@ class Job:
         for query in self.parsed():
             if not query.violations:
                 made.register(query, share=shares.get(query.name))
+        for update in self.updates[len(been) :]:
+            made.change(update)
         return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from ensue.files import FilePath, Statement, read_statements
@@ -38,6 +38,23 @@ class InFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class Update:
+    """How knowledge changes at a time: first it is reloaded, if at all, then some goes, then some comes.
+
+    What it says holds for every evaluation at that instant or later.
+    """
+
+    at: int
+    added: tuple[Statement, ...] = ()
+    removed: tuple[Statement, ...] = ()
+    """Gone whatever graph name they had."""
+    reloaded: tuple[Statement, ...] | None = None
+    """All of the background; None: what there was stays."""
+    graphs: Mapping[str, tuple[Statement, ...]] = field(default_factory=dict)
+    """Graphs of FROM and FROM NAMED that are read anew, by IRI."""
+
+
+@dataclass(frozen=True, slots=True)
 class Sent:
     """Knowledge as data, for a process that may not see the files.
 
@@ -53,6 +70,19 @@ class Sent:
         """Everything that queries over these graphs need of other knowledge."""
         named = {iri: tuple(knowledge.graph(iri)) for iri in sorted(set(graphs))}
         return cls(tuple(knowledge.background()), named)
+
+    def updated(self, update: Update) -> Sent:
+        """The knowledge from an update on.
+
+        >>> a, b = (("<urn:a>", "<urn:p>", name, None) for name in ("<urn:b>", "<urn:c>"))
+        >>> Sent((a,)).updated(Update(1000, added=(b,), removed=(a,))).stated == (b,)
+        True
+        """
+        stated, gone = self.stated, {statement[:3] for statement in update.removed}
+        if update.reloaded is not None:
+            stated = update.reloaded
+        kept = tuple(statement for statement in stated if statement[:3] not in gone)
+        return replace(self, stated=kept + update.added, graphs={**self.graphs, **update.graphs})
 
     def background(self) -> Iterable[Statement]:
         """What was sent."""

@@ -19,7 +19,7 @@ from ensue.errors import QueryError, StrategyError, UsageError, did_you_mean
 from ensue.events.engine import Derivation, EventEngine
 from ensue.files import FilePath
 from ensue.graphs import Graphs
-from ensue.knowledge import InFiles, Knowledge
+from ensue.knowledge import InFiles, Knowledge, Update
 from ensue.maintain import check_strategy
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, by_column
 from ensue.plan.representatives import EQUALITIES
@@ -46,6 +46,7 @@ from ensue.query.share import Share
 from ensue.query.terms_in import Term, term_text
 from ensue.query.timeline import Timeline
 from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
+from ensue.query.updates import Triple, Updates, changed, reloaded
 from ensue.query.violations import Watch, watching_of
 from ensue.query.watches import Watches
 from ensue.rules.load import load_rules
@@ -137,14 +138,16 @@ class Reasoner:
         self._rules = rule_set(rules)
         # Where nobody asks what is wrong, conditions are no rules.
         found = self._rules if watching else without_conditions(self._rules)
-        self._background = Background(found, self.dictionary, background, strategy, equality)
+        self._sources = Sources(
+            self.dictionary, Background(found, self.dictionary, background, strategy, equality)
+        )
+        self._updates = Updates()
         self._t0, self._bounds, self._report = t0, bounds, report or Report()
         self._until = until
         self._collects = collects
         self._fixed_schema = fixed_schema
         self._check = None if check is None else Check(check)
         self._intake = Intake(disorder, max_pending, clock)
-        self._sources = Sources(self.dictionary, self._background)
         self._admission = Admission(
             ScopePlans(
                 self._background, prune=prune, fixed_schema=fixed_schema, can_plan_anew=self._can_plan_anew
@@ -162,6 +165,10 @@ class Reasoner:
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
         self.answers = 0
+
+    @property
+    def _background(self) -> Background:
+        return self._sources.background
 
     # -- queries -----------------------------------------------------------------------------------
 
@@ -281,6 +288,7 @@ class Reasoner:
         """What finds the occurrences of a query's temporal expressions, if it has any."""
         if query.events is None:
             return None
+        self._check_events([query] if self._updates else [])
         derived = self._background.derivation(query)
         parting = None
         if query.partition is not None:
@@ -356,6 +364,81 @@ class Reasoner:
             self._intake.end(name)
             self._timeline.end(name)
         return self.told_apart(self._results(), own=True)
+
+    # -- a background that changes -----------------------------------------------------------------
+
+    def update(self, add: Iterable[Triple] = (), remove: Iterable[Triple] = (), *, at: int) -> int | None:
+        """Let statements be background no more, and others be from now on: as of the instant `at`.
+
+        Every evaluation at that instant or later gives what it would if the background had always been so,
+        whatever was derived before. The instant must be later than time has come (as for a statement that is
+        not late). Gives the instant from which on answers are exact (None: unknown): later than `at` only for
+        a query that then still sees a window that was read before this was said.
+
+        >>> r, isin = Reasoner("transitive-isin"), "<http://example.org/isIn>"
+        >>> q = r.register("SELECT ?x FROM STREAM <urn:s> [RANGE 10s STEP 5s] { ?x ?p <urn:berlin> }")
+        >>> r.update(add=[("<urn:hbf>", isin, "<urn:berlin>")], at=5001)
+        5001
+        >>> r.push("urn:s", [(1000, "<urn:train>", isin, "<urn:hbf>")])
+        >>> [(result.close, len(result.answers.rows)) for result in r.advance(to=10_000)]
+        [(5000, 0), (10000, 2)]
+        """
+        return self.change(changed(add, remove, at))
+
+    def reload(
+        self,
+        background: Iterable[FilePath] | None = None,
+        *,
+        graphs: Mapping[str, FilePath] | None = None,
+        at: int,
+    ) -> int | None:
+        """Let the background be what is in these files (None: what it is), as of the instant `at`.
+
+        `graphs` are those of FROM and FROM NAMED that are read anew; the others stay as they were read. Files
+        are read at once. All else as for `update`.
+
+        >>> import os, tempfile
+        >>> r = Reasoner()
+        >>> q = r.register("ASK FROM STREAM <urn:s> [RANGE 5s] { <urn:hbf> <urn:in> <urn:berlin> }")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "stations.ttl")
+        ...     with open(path, "w") as file:
+        ...         _ = file.write("<urn:hbf> <urn:in> <urn:berlin> .")
+        ...     r.reload([path], at=10_000)
+        10000
+        >>> r.push("urn:s", [(time, "<urn:train>", "<urn:in>", "<urn:hbf>") for time in (1000, 9000)])
+        >>> [(result.close, result.answers.rows) for result in r.end()]
+        [(5000, []), (10000, [()])]
+        """
+        return self.change(reloaded(background, graphs or {}, at))
+
+    def change(self, update: Update) -> int | None:
+        """The same for an update as data."""
+        self._check_events([running.query for running in self._timeline.queries])
+        self._updates.put(update, self._intake.time)
+        self._sources.changes = True
+        found = [running.exact_from(update.at) for running in self._timeline.queries]
+        return None if None in found else max([update.at, *(each for each in found if each is not None)])
+
+    def _check_events(self, queries: Iterable[ContinuousQuery]) -> None:
+        """Refuse what was composed over a background that is to change."""
+        for query in queries:
+            if query.events is not None:
+                what = (
+                    f"the background changes, and what the temporal query '{query.name}' has composed stays"
+                )
+                hint = "run it by itself, and start it anew with the other background"
+                raise UsageError(what, hint=hint)
+
+    def _start_over(self, update: Update) -> None:
+        """Go on with another background, as if it had always been that."""
+        assert self._keeps_copies, "whoever settles is replaced before"
+        background = self._background.updated(update)
+        self._timeline.start_over(background)
+        self._explainer.scenes.start_over(background)
+        if self._wrong_explainer is not self._explainer:
+            self._wrong_explainer = None  # Made again when somebody asks.
+        self._watches.start_over(background)
 
     def violations(self) -> Iterator[Reported]:
         """What violates conditions in the windows that closed, as far as results were asked for; each once.
@@ -461,13 +544,20 @@ class Reasoner:
     def _admit(self, time: int) -> None:
         """Let in what has waited for a time up to this one, in order."""
         with self._sources.stages.of("admit"):
-            for stream, act, arrivals in self._intake.release(time):
-                if act is Act.ADMIT:
-                    self._timeline.admit(stream, arrivals)
-                else:
-                    self._timeline.retract(stream, arrivals, every=act is Act.RETRACT_EVERY)
-            self._timeline.admitted(time)
-            self._end_counts()
+            while (update := self._updates.due(time)) is not None:
+                # What comes at its instant may be evaluated then: when a count window is full, say.
+                self._let_in(update.at - 1)
+                self._start_over(update)
+            self._let_in(time)
+
+    def _let_in(self, time: int) -> None:
+        for stream, act, arrivals in self._intake.release(time):
+            if act is Act.ADMIT:
+                self._timeline.admit(stream, arrivals)
+            else:
+                self._timeline.retract(stream, arrivals, every=act is Act.RETRACT_EVERY)
+        self._timeline.admitted(time)
+        self._end_counts()
 
     def _end_counts(self) -> None:
         for stream in self._intake.over():
@@ -486,7 +576,7 @@ class Reasoner:
         """Give back the integers of terms that nothing uses any more."""
         if self.dictionary.wants_sweep:
             with self._sources.stages.of("sweep"):
-                used = [*self._background.used_terms(), *self._admission.used_terms()]
+                used = [*self._explainer.scenes.used_terms(), *self._admission.used_terms()]
                 used += self._intake.used_terms()
                 used += self._timeline.used_terms()
                 used += self._memory.used_terms() if self._memory is not None else []
@@ -530,8 +620,7 @@ class Reasoner:
     def _of_violations(self) -> Explainer:
         """Who explains violations: closes windows under conditions, too, whether or not they are watched."""
         if self._wrong_explainer is None:
-            background = self._background.under(self._rules)
-            self._wrong_explainer = Explainer(Scenes(self._sources, background, self._memory))
+            self._wrong_explainer = Explainer(self._explainer.scenes.under(self._rules))
         return self._wrong_explainer
 
     def explain_answer(self, answer_of: str | Result, row: Row, *, at: int | None = None) -> Explanation:

@@ -150,9 +150,10 @@ class Resumable(Reasoner):
         """All queries are registered, and nothing has come: keep no log of copies from now on.
 
         Reasoners that give the same for `basis` then can adopt what each other has put away. Where
-        answers are checked, the log is what they are checked by.
+        answers are checked, the log is what they are checked by; and where a query sees windows later than
+        they are read, what they held is kept as long as the background may change.
         """
-        if self._check is not None:
+        if self._check is not None or (self._updates and not self._timeline.in_step):
             return
         settled = self._admission.settle()
         found = [each for each in settled if each is not None]
@@ -162,7 +163,13 @@ class Resumable(Reasoner):
             digest = blake2b(self.terms.fingerprint(), digest_size=16)
             for each in found:
                 digest.update(each)
+            digest.update(str(len(self._updates)).encode())
             self._basis = digest.hexdigest()
+
+    @property
+    def keeps_copies(self) -> bool:
+        """Whether it could go on with another background."""
+        return self._keeps_copies
 
     @property
     def basis(self) -> str | None:

@@ -15,6 +15,9 @@ To add a case, add a folder; no code is needed. It holds
 |---|---|
 | `[streams]` | IRI = file |
 | `[graphs]` | IRI = file, for FROM and FROM NAMED |
+| `[reload]` | milliseconds = file, which is all of the background from then on |
+| `[reload_graphs]` | milliseconds = `{ IRI = file }` |
+| `knowledge` | list of files of timed lines that are background from their times on |
 | `rules` | list of regimes, or of files in the folder |
 | `t0`, `disorder` | milliseconds |
 | `bounds`, `late`, `report`, `nth` | as the options of those names |
@@ -67,7 +70,8 @@ NOT_REWRITTEN = (
 )
 """The cases with rules that join, or make nodes, or come to join by schema on the stream: refused."""
 OPTIONS = ("t0", "disorder", "bounds", "late", "report", "nth")
-KEYS = {"streams", "graphs", "rules", "violations", "strategies", "stderr", "error", *OPTIONS}
+CHANGES = {"reload", "reload_graphs", "knowledge"}
+KEYS = {"streams", "graphs", "rules", "violations", "strategies", "stderr", "error", *OPTIONS, *CHANGES}
 CONTENT = {Form.SELECT: {"vars", "bindings"}, Form.ASK: {"boolean"}}
 LABEL = re.compile(r'(?<="type": "bnode", "value": ")[^"]+|(?<=_:)[A-Za-z0-9]+')
 
@@ -102,6 +106,11 @@ class Case:
                 words += [f"--{option}", f"{iri}={self.folder / file}"]
         if (self.folder / "background.ttl").exists():
             words += ["--background", str(self.folder / "background.ttl")]
+        for time, file in self.settings.get("reload", {}).items():
+            words.append(f"--reload={time}={self.folder / file}")
+        for time, graphs in self.settings.get("reload_graphs", {}).items():
+            words += [f"--reload-graph={time}={iri}={self.folder / file}" for iri, file in graphs.items()]
+        words += [f"--knowledge={self.folder / file}" for file in self.settings.get("knowledge", [])]
         for rules in self.settings.get("rules", []):
             file = self.folder / rules
             words += ["--rules", str(file) if file.exists() else rules]

@@ -73,7 +73,7 @@ def over_shards(
     micro-batch is another process, which adopts what lies there.
     """
     sorters = {stream: Sorter(plan.lane(stream)) for stream in streams}
-    shards = [_Shard(shard.reasoner) for _, shard in plan.shards()]
+    shards = [_Shard(shard.reasoner, shard.updates) for _, shard in plan.shards()]
     parts = {
         stream: [rows[at : at + size] for at in range(0, len(rows), size)] for stream, rows in streams.items()
     }
@@ -92,6 +92,7 @@ def over_shards(
 @dataclass
 class _Shard:
     make: Make
+    updates: list[int]
     store: Memory = field(default_factory=Memory)
     cache: Cache = field(default_factory=Cache)
 
@@ -102,7 +103,7 @@ def _step(
     rows: list[Row] = []
     for number, (shard, came) in enumerate(zip(shards, pieces, strict=True)):
         cache = Cache(shelf) if forgets or shelf else shard.cache
-        for result in step("shard", came, shard.store, shard.make, cache).results:
+        for result in step("shard", came, shard.store, shard.make, cache, shard.updates).results:
             rows.append(Row(number, ANSWERS, result.query, result.open, result.close, pack(result)))
     return plan.merging().gathered(rows, len(shards))
 

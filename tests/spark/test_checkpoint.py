@@ -12,7 +12,7 @@ from marks import needs_full_device
 from ensue.cli import main
 from ensue.errors import EnsueError, InputError, UsageError
 from ensue.job import Job, Settings
-from ensue.knowledge import Sent
+from ensue.knowledge import Sent, Update
 from ensue.query.language import parse_query
 from ensue.rules.load import load_rules
 from ensue.spark import card as cards
@@ -29,11 +29,10 @@ FACT = ("<http://example.org/a>", "<http://example.org/isIn>", "<http://example.
 # The card, without Spark.
 
 
-def job(seconds=4, rules="transitive-isin", stated=(), **settings):
+def job(seconds=4, rules="transitive-isin", stated=(), updates=(), **settings):
     query = parse_query(TEXT.format(seconds), "q.rq", "q")
-    return Job(
-        (Job.of([query], load_rules(), Sent())).queries, load_rules(rules), Sent(stated), Settings(**settings)
-    )
+    queries = Job.of([query], load_rules(), Sent()).queries
+    return Job(queries, load_rules(rules), Sent(stated), Settings(**settings), updates)
 
 
 def card(*, shards=1, filtered=True, expanded=False, **changes):
@@ -60,6 +59,7 @@ def test_the_same_job_goes_on(tmp_path, filtered):
         ({"report": Report("close", 2)}, "report changed"),
         ({"rules": "rdfs-jena"}, "rules changed, and statements were dropped"),
         ({"stated": (FACT,)}, "background changed, and statements were dropped"),
+        ({"updates": (Update(5000, added=(FACT,)),)}, "background changed, and statements were dropped"),
         ({"filtered": False}, "--keep-all changed"),
         ({"expanded": True}, "--expand changed"),
         ({"filtered": False, "rules": "rdfs-jena"}, "rules changed, and statements were dropped"),

@@ -134,7 +134,7 @@ def test_a_heartbeat_is_known_to_whoever_goes_on_from_the_truth():
     beats = [Piece("urn:s", at, HEARTBEAT, b"%d" % at) for at in (2000, 3000, 900)]
     closed, frontiers = [], []
     for pieces in ([block], beats, [late], [Piece("urn:s", 0, END, b"")]):
-        outcome = step("shard", pieces, store, partial(asking, seconds=2), Cache())
+        outcome = step("shard", pieces, store, partial(asking, 2), Cache())
         closed.append([(each.close, each.answers.truth) for each in outcome.results])
         frontiers.append(outcome.counters["frontier"])
     assert closed == [[], [(2000, True), (3000, True)], [], [(4000, True)]]

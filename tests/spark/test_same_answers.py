@@ -16,8 +16,9 @@ from query.equivalence.reference import expected
 from query.equivalence.replay import differences
 from spark.packed import Packed, run_packed
 
-from ensue.cli.job import job_of, pairs
+from ensue.cli.job import job_of
 from ensue.cli.main import build_parser
+from ensue.cli.pairs import pairs
 from ensue.job import Job, Settings
 from ensue.knowledge import Sent
 from ensue.query.violations import reported

@@ -87,7 +87,7 @@ class Job:
             self.batches.append(pieces)
         self.batches.append([Piece(stream, place, END, b"") for stream in read])
 
-    def reasoner(self):
+    def reasoner(self, *_):
         engine = Engine(self.case, "expiration", self.evaluator, self.folder, Resumable)
         for action in self.case.actions:
             if isinstance(action, Register):
@@ -96,7 +96,7 @@ class Job:
         return engine.reasoner
 
 
-def asking(seconds):
+def asking(seconds, *_):
     made = Resumable()
     made.register(f"ASK FROM STREAM <urn:s> [RANGE {seconds}s STEP 1s] {{ ?s <urn:p> ?o }}")
     made.settle()
@@ -176,7 +176,7 @@ def test_whatever_happens_to_attempts_the_answers_are_the_same(seed, evaluator, 
 
 
 def test_what_is_written_is_proportional_to_what_came_not_to_the_window():
-    reasoner = partial(asking, seconds=1000)
+    reasoner = partial(asking, 1000)
     store, cache, written = Memory(), Cache(), []
     for number in range(40):
         rows = [(1000 * number + at, f"<urn:s{at}>", "<urn:p>", f"<urn:o{at}>") for at in range(100)]
@@ -190,7 +190,7 @@ def test_what_is_written_is_proportional_to_what_came_not_to_the_window():
 
 
 def test_steps_that_no_window_needs_any_more_are_dropped():
-    reasoner = partial(asking, seconds=5)
+    reasoner = partial(asking, 5)
     store, cache = Memory(), Cache()
     for number in range(50):
         rows = [(1000 * number, "<urn:a>", "<urn:p>", "<urn:b>")]
@@ -201,7 +201,7 @@ def test_steps_that_no_window_needs_any_more_are_dropped():
 
 
 def test_dead_letters_are_counted_once_and_passed_on():
-    reasoner = partial(asking, seconds=5)
+    reasoner = partial(asking, 5)
     letters = [{"file": "a.tsv", "offset": 7, "reason": "no time", "line": "??"}]
     piece = Piece("urn:s", 0, DEAD, json.dumps(letters).encode())
     store, cache = Memory(), Cache()

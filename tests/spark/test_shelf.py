@@ -16,7 +16,7 @@ from ensue.spark.shard import Cache, step
 from ensue.spark.shelf import PLACE, Shelf, sweep
 
 
-def make():
+def make(*_):
     return asking(5)
 
 
@@ -123,7 +123,7 @@ def test_where_it_is(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("parts", ["CONSTRUCT { [] <urn:q> ?o }", "SELECT ?s"])
 def test_answers_are_the_same_with_and_without(tmp_path, parts):
-    def made():
+    def made(*_):
         reasoner = asking(3)
         text = (
             f"REGISTER QUERY all AS {parts} FROM STREAM <urn:s> [RANGE 3s STEP 1s] WHERE {{ ?s <urn:p> ?o }}"
@@ -149,7 +149,7 @@ def test_answers_are_the_same_with_and_without(tmp_path, parts):
 def test_what_queries_construct_is_logged_by_whoever_adopts(tmp_path):
     """A process that has never seen the shard adopts it, and a later one has the truth alone."""
 
-    def made():
+    def made(*_):
         reasoner = Resumable()
         reasoner.register(
             "REGISTER STREAM <urn:made> AS CONSTRUCT { ?s <urn:q> ?o } "

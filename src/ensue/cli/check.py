@@ -6,7 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from ensue.cli.job import add_job_options, are_networks, pairs, reasoner_of, streams_of
+from ensue.cli.job import add_job_options, are_networks, reasoner_of, streams_of
+from ensue.cli.pairs import pairs
 from ensue.networks.parse import load_network
 from ensue.progress import Progress
 from ensue.streamfile import BadLine, read_stream

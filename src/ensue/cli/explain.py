@@ -39,7 +39,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     job = job_of(args)
     how = spread(job, shards=args.shards, keep_all=args.keep_all, expand=args.expand, explain=True)
-    plan = job.reasoner().plan() | {"spark": how.describe()}
+    changes = sorted({update.at for update in job.updates})
+    plan = job.reasoner().plan() | {"background_changes": changes, "spark": how.describe()}
     print(json.dumps(plan, indent=2, ensure_ascii=False) if args.json else "\n".join(_lines(plan)))
     return 0
 
@@ -49,6 +50,8 @@ def _lines(plan: dict[str, Any]) -> list[str]:
         f"rules: {plan['rules']} ({plan['rule_count']})",
         f"background: {plan['background']:,} statements",
     ]
+    if plan["background_changes"]:
+        lines.append(f"  as of the start; it changes at {', '.join(map(str, plan['background_changes']))}")
     lines += ["on Spark:", *(f"  {line}" for line in plan["spark"])]
     for query in plan["queries"]:
         lines += ["", f"query {query['name']} ({query['form']}, level {query['level']})"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from ensue.cli.pairs import pairs
+from ensue.cli.updates import add_update_options, updates_of
 from ensue.errors import UsageError
 from ensue.graphs import Graphs
 from ensue.job import Job, Settings, check_streams, read_query
@@ -26,6 +28,7 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     add("queries", metavar="QUERY.rq", nargs="+", help="continuous queries in C-SPARQL or RSP-QL")
     add("--stream", metavar="IRI=PATH", action="append", default=[], help="what a stream's IRI stands for")
     add("--background", metavar="FILE", action="append", default=[], help="RDF that always holds")
+    add_update_options(parser)
     add("--rules", metavar="REGIME|FILE", action="append", default=[], help="a regime or a file of rules")
     add("--graph", metavar="IRI=FILE", action="append", default=[], help="which file FROM's IRI is")
     add("--allow", metavar="PLACE", action="append", default=[], help="where else FROM may read files")
@@ -86,7 +89,8 @@ def job_of(args: argparse.Namespace, *, explain: bool = False) -> Job:
         explain=explain,
     )
     graphs = Graphs(pairs(args.graph, "--graph"), args.allow)
-    return Job.of(queries, load_rules(*args.rules), InFiles(tuple(args.background), graphs), settings)
+    knowledge = InFiles(tuple(args.background), graphs)
+    return Job.of(queries, load_rules(*args.rules), knowledge, settings, updates_of(args))
 
 
 def reasoner_of(args: argparse.Namespace) -> Reasoner:
@@ -99,21 +103,3 @@ def streams_of(args: argparse.Namespace, reasoner: Reasoner) -> dict[str, str]:
     given = pairs(args.stream, "--stream")
     check_streams(given, reasoner.streams, "add --stream {}=PATH")
     return given
-
-
-def pairs(words: Iterable[str], option: str) -> dict[str, str]:
-    """The IRI=PATH arguments of an option. An IRI may hold `=` itself; a path after the last one cannot.
-
-    >>> pairs(["http://example.org/s?a=b=data/s.tsv"], "--stream")
-    {'http://example.org/s?a=b': 'data/s.tsv'}
-    """
-    found: dict[str, str] = {}
-    for word in words:
-        iri, separator, path = word.rpartition("=")
-        if not (iri and separator and path):
-            raise UsageError(f"{option} {word}", hint=f"write {option} IRI=PATH")
-        iri = iri[1:-1] if iri.startswith("<") and iri.endswith(">") else iri
-        if iri in found:
-            raise UsageError(f"{option} names <{iri}> twice", hint="give each IRI once")
-        found[iri] = path
-    return found

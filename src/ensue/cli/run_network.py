@@ -8,8 +8,8 @@ import time
 from contextlib import ExitStack
 from typing import Any
 
-from ensue.cli.job import pairs
 from ensue.cli.output import Output
+from ensue.cli.pairs import pairs
 from ensue.cli.report import write_metrics
 from ensue.cli.run import kind_and_path
 from ensue.cli.run_local import letters_of, results_of
@@ -56,6 +56,10 @@ def _check(args: argparse.Namespace) -> None:
     for name in ("rules", "graph", "allow"):
         if getattr(args, name):
             raise UsageError(f"--{name} is for queries", hint="a network has its rules in its own file")
+    for name in ("reload", "reload_graph", "knowledge"):
+        if getattr(args, name):
+            hint = "a network changes what it holds by its own rules"
+            raise UsageError(f"--{name.replace('_', '-')} is for queries", hint=hint)
 
 
 def _limit(args: argparse.Namespace) -> Limit:

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -55,7 +55,8 @@ def run_spark(args: argparse.Namespace) -> int:
         with ExitStack() as stack:
             if checkpoint is not None:
                 stack.enter_context(alone(checkpoint))
-            sink = stack.enter_context(_Sink(args, Ledger(checkpoint), progress, reasoner))
+            updates = [update.at for update in job.updates]
+            sink = stack.enter_context(_Sink(args, Ledger(checkpoint), progress, reasoner, updates))
             with _ctrl_c_waits(progress):
                 spark = stack.enter_context(
                     embedded(
@@ -145,9 +146,18 @@ class _Sink:
     """Where results and dead letters go, micro-batch by micro-batch, each once."""
 
     def __init__(
-        self, args: argparse.Namespace, ledger: Ledger, progress: Progress, reasoner: Reasoner
+        self,
+        args: argparse.Namespace,
+        ledger: Ledger,
+        progress: Progress,
+        reasoner: Reasoner,
+        updates: Iterable[int] = (),
     ) -> None:
-        """`reasoner` does nothing but tell the answers from what is wrong."""
+        """`reasoner` does nothing but tell the answers from what is wrong.
+
+        `updates` are the times at which the background changes.
+        """
+        self._updates = list(updates)
         self._args = args
         self._reasoner = reasoner
         self._ledger = ledger
@@ -179,6 +189,7 @@ class _Sink:
             merged += batch.merged
             for bad in batch.dead:
                 self._letters(bad if self._args.dead_letters else _said_where(bad))
+            self._follow(batch)
             for result in self._reasoner.told_apart(batch.results):
                 self._out.write(result)
                 self._queries.add(result.query)
@@ -187,6 +198,15 @@ class _Sink:
             self._ledger.close(Written(batch.number, lengths, tuple(sorted(self._queries)), merged))
         self.counters = batch.counters | {"answers": batch.counters.get("answers", 0) + merged}
         self._tell(self.counters)
+
+    def _follow(self, batch: MicroBatch) -> None:
+        """Let the reasoner, which has no statements, tell what another background violates by itself."""
+        frontier = batch.counters.get("frontier", NEVER)
+        if frontier == FOREVER:  # The last evaluation says how far time has come.
+            frontier = max((result.close for result in batch.results), default=NEVER)
+        if self._args.violations is not None and any(time <= frontier for time in self._updates):
+            self._updates = [time for time in self._updates if time > frontier]
+            list(self._reasoner.advance(to=frontier))
 
     def _file(self, path: str | None) -> Any:
         if path is None or not _is_plain(path):

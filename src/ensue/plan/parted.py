@@ -24,6 +24,22 @@ class KeyTable:
     also_counted: bool = False
     """Whether some subjects may have fewer keys, or none: what a query's own background does not hold."""
 
+    def also(self, other: KeyTable) -> KeyTable:
+        """The keys that subjects have here or there.
+
+        >>> one, other = KeyTable("urn:in", {"a": ("k",)}), KeyTable("urn:in", {"a": ("l",), "b": ("k",)})
+        >>> one.also(other).keys
+        {'a': ('k', 'l'), 'b': ('k',)}
+        """
+        if self == other:
+            return self
+        subjects = dict.fromkeys((*self.keys, *other.keys))
+        both = {
+            each: tuple(dict.fromkeys((*self.keys.get(each, ()), *other.keys.get(each, ()))))
+            for each in subjects
+        }
+        return KeyTable(self.property, both, also_counted=True)
+
 
 @dataclass(frozen=True, slots=True)
 class ByKey:
@@ -52,6 +68,11 @@ class ByKey:
                 only_some = table.also_counted or bool(query.default_graphs)
                 tables[name] = replace(table, also_counted=only_some)
         return cls(tuple(found), tuple(tables.values()), tuple(elements))
+
+    def also(self, other: ByKey) -> ByKey:
+        """The same, with the keys besides that another background has."""
+        tables = tuple(map(KeyTable.also, self.tables, other.tables))
+        return replace(self, tables=tables)
 
     @property
     def by_graph(self) -> bool:

@@ -7,7 +7,7 @@ can be dropped before it costs anything, as long as the streams bring none of wh
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ensue.plan.asked import Fed, template
 from ensue.plan.known import Closed
@@ -35,6 +35,13 @@ class Relevance:
     def everything(self) -> bool:
         """Whether no statement can be dropped."""
         return self.everything_because is not None
+
+    def also(self, other: Relevance) -> Relevance:
+        """What matters here or there: for a background that changes."""
+        if self.everything or other.everything:
+            return self if self.everything else other
+        patterns = tuple(dict.fromkeys((*self.patterns, *other.patterns)))
+        return replace(self, patterns=patterns, assumed=tuple(dict.fromkeys((*self.assumed, *other.assumed))))
 
     def describe(self) -> list[str]:
         """What is dropped and what is assumed, in lines for people."""

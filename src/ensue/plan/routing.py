@@ -67,6 +67,18 @@ class Routing:
     by_key: ByKey = field(default_factory=ByKey)
     """The queries that are partitioned, and go by the keys of partitions."""
 
+    def also(self, other: Routing) -> Routing | None:
+        """What goes where here or there, for a background that changes; None: queries go by other keys."""
+        mine, theirs = ((each.variables, each.merged, each.by_key.queries) for each in (self, other))
+        if mine != theirs:
+            return None
+        return replace(
+            self,
+            keyed=tuple(dict.fromkeys((*self.keyed, *other.keyed))),
+            assumed=tuple(dict.fromkeys((*self.assumed, *other.assumed))),
+            by_key=self.by_key.also(other.by_key),
+        )
+
     def router(self, shards: int, sorted_out: Collection[Shape] = ()) -> Router:
         """What says for each statement of a block which of so many shards need it.
 

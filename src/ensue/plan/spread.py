@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import chain
 
 from ensue.job import Job
+from ensue.knowledge import Sent
 from ensue.plan import expansion, relevance, routing
 from ensue.plan.conditions import Condition, NotDivided
 from ensue.plan.expansion import Expansion, NotExpanded
@@ -86,23 +88,21 @@ def spread(
     ['2 shards', 'query q is divided by ?x']
     """
     queries = job.parsed()
-    stated = chain(job.knowledge.stated, *job.knowledge.graphs.values())
-    statements = [(s, p, o) for s, p, o, _ in stated]
-    rules, background = settle_and_close(job.rules, statements, job.settings.equality)
     # Where a stream brings background first, shards know when that is over.
     brings = any(query.event_window is not None and query.event_window.until for query in queries)
     refused = () if brings else refused_by(job.rules)
-    found = relevance.find(queries, rules, background)
+    # Where the background changes, what matters at some time is never dropped.
+    hows = [_How.of(job, queries, knowledge, shards, explain) for knowledge in job.versions()]
+    found = reduce(Relevance.also, (relevance.find(queries, how.rules, how.background) for how in hows))
     kept = _why_none_is_dropped(job, queries, found, keep_all)
-    how = _How(job, queries, background, shards, explain)
-    whole = how.divided(rules, found)
+    whole = reduce(_also, (how.divided(how.rules, found) for how in hows))
     whole = replace(
         whole, relevance=found if kept is None else None, none_dropped_because=kept, refused=refused
     )
     if not expand:
         return whole
     try:
-        return how.expanded(whole)
+        return hows[0].expanded(whole)
     except NotExpanded as reason:
         return replace(whole, not_expanded_because=str(reason))
 
@@ -113,9 +113,20 @@ class _How:
 
     job: Job
     queries: list[ContinuousQuery]
+    rules: RuleSet
     background: Closed
     shards: int
     explain: bool
+
+    @classmethod
+    def of(
+        cls, job: Job, queries: list[ContinuousQuery], knowledge: Sent, shards: int, explain: bool
+    ) -> _How:
+        """With this knowledge."""
+        stated = chain(knowledge.stated, *knowledge.graphs.values())
+        statements = [(s, p, o) for s, p, o, _ in stated]
+        rules, background = settle_and_close(job.rules, statements, job.settings.equality)
+        return cls(job, queries, rules, background, shards, explain)
 
     def divided(self, rules: RuleSet, found: Relevance) -> Spread:
         """The job over shards, which apply these rules."""
@@ -134,6 +145,8 @@ class _How:
     def expanded(self, whole: Spread) -> Spread:
         """The same with linear rules applied before routing; raises NotExpanded."""
         job, queries = self.job, self.queries
+        if job.updates:
+            raise NotExpanded("the background changes, and what it made of statements would stay")
         if not _goes_by_time_alone(job, queries):
             # What is made of a statement would be counted, too.
             raise NotExpanded("when a query is evaluated depends on which statements came")
@@ -155,6 +168,17 @@ class _How:
             none_dropped_because=whole.none_dropped_because,
             expansion=found,
         )
+
+
+def _also(one: Spread, other: Spread) -> Spread:
+    """Both at once, for a background that changes: over shards where both can be."""
+    if one.divided is None or other.divided is None or 1 in (one.shards, other.shards):
+        return other if one.shards > 1 else one
+    both = one.divided.also(other.divided)
+    if both is None:
+        where = "the background changes, and with it by what queries are divided"
+        return Spread(divided=one.divided, one_shard_because=str(NotDivided(Condition.KNOWN_WHERE, where)))
+    return replace(one, divided=both)
 
 
 def _why_none_is_dropped(

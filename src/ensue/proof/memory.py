@@ -33,10 +33,12 @@ class Copy:
 
 
 class Moment(NamedTuple):
-    """An evaluation, and the moment at which each of its windows was read."""
+    """An evaluation, the moment at which each of its windows was read, and which background there was."""
 
     evaluation: Evaluation
     read: tuple[int, ...]
+    background: int = 0
+    """The number of updates by then."""
 
 
 @dataclass(slots=True)
@@ -54,6 +56,8 @@ class Memory:
 
     now: int = 0
     """Moments are counted: each thing that happens makes a new one."""
+    background: int = 0
+    """How often the background was updated."""
     _copies: dict[str, list[Copy]] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
     _reads: dict[tuple[str, int], tuple[Window, int]] = field(default_factory=dict)
@@ -92,6 +96,17 @@ class Memory:
         for copy in found if every else found[-1:]:
             copy.went = self.now
 
+    def start_over(self) -> None:
+        """The background is another from now on."""
+        self.now += 1
+        self.background += 1
+
+    @property
+    def oldest_background(self) -> int:
+        """The number of the first background that an evaluation which is remembered has seen."""
+        moments = (moment.background for each in self._moments.values() for moment in each)
+        return min(moments, default=self.background)
+
     def read(self, read: Read) -> None:
         """A window is read, for an evaluation now or later."""
         self._reads[read.query, read.position] = (read.window, self.now)
@@ -102,7 +117,7 @@ class Memory:
             self._read_at(evaluation.query, at, window) for at, window in enumerate(evaluation.windows)
         )
         before = self._moments.get(evaluation.query, [])
-        self._moments[evaluation.query] = [*before[-1:], Moment(evaluation, read)]
+        self._moments[evaluation.query] = [*before[-1:], Moment(evaluation, read, self.background)]
         self.now += 1  # What comes from now on came after.
         if sum(map(len, self._copies.values())) > self._room:
             self._forget()

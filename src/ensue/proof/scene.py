@@ -19,6 +19,7 @@ from ensue.query.materialise import CONTEXT
 from ensue.query.parting import parted
 from ensue.query.running import RunningQuery, Sources, leaves
 from ensue.query.scopes import Bound, Loose
+from ensue.rules.tree import RuleSet
 from ensue.windows.spec import CountWindow, Window, shown
 
 Came = tuple[str, Arrival]
@@ -62,19 +63,56 @@ class Scene:
         return Dataset(dictionary, held[None], named, frozenset(self.running.scopes.named))
 
 
+@dataclass(slots=True)
+class _Over:
+    """A background, and what was closed of it."""
+
+    background: Background
+    dictionary: Dictionary
+    _grounds: dict[frozenset[str], Ground] = field(default_factory=dict)
+
+    def ground(self, graphs: frozenset[str]) -> Ground:
+        """The background and some graphs, closed."""
+        if graphs not in self._grounds:
+            self._grounds[graphs] = ground(self.background, self.dictionary, graphs)
+        return self._grounds[graphs]
+
+
 class Scenes:
     """Makes scenes: of evaluations that are remembered, or else of what is held now."""
 
     def __init__(self, sources: Sources, background: Background, memory: Memory | None) -> None:
         """`background` has the rules that windows are closed under."""
         self._sources = sources
-        self._background = background
         self._memory = memory
-        self._grounds: dict[frozenset[str], Ground] = {}
+        self._overs = {self._number: _Over(background, sources.dictionary)}
+        """The backgrounds that queries have seen, by how many updates there were before."""
         self._made: dict[object, list[Scene]] = {}
         self._held: dict[object, Mapping[int, Held]] = {}
         self._until = -1
         """The moment up to which scenes are known that were made before."""
+
+    @property
+    def _number(self) -> int:
+        return 0 if self._memory is None else self._memory.background
+
+    def start_over(self, background: Background) -> None:
+        """The background is another from now on; those stay that remembered evaluations have seen."""
+        oldest = self._number if self._memory is None else self._memory.oldest_background
+        self._overs = {number: over for number, over in self._overs.items() if number >= oldest}
+        self._overs[self._number] = _Over(background, self._sources.dictionary)
+
+    def under(self, rules: RuleSet) -> Scenes:
+        """Scenes of the same under other rules."""
+        made = Scenes(self._sources, self._sources.background, self._memory)
+        made._overs = {
+            number: _Over(over.background.under(rules), over.dictionary)
+            for number, over in self._overs.items()
+        }
+        return made
+
+    def _over(self, moment: Moment | None) -> _Over:
+        return self._overs[self._number if moment is None else moment.background]
 
     def moment(self, running: RunningQuery, at: int | None = None, *, back: int = 0) -> Moment | None:
         """The evaluation of a query whose window closed `at` (None: the last but `back`); None: of now.
@@ -110,17 +148,18 @@ class Scenes:
 
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers in use besides what is pinned and what reasoners use."""
-        return self._background.used_terms()
+        return [column for over in self._overs.values() for column in over.background.used_terms()]
 
     def background(self, graphs: frozenset[str] = frozenset()) -> Held:
         """What holds without any stream, over these graphs of FROM."""
-        return Held(self._ground(graphs), (), {})
+        return Held(self._over(None).ground(graphs), (), {})
 
     def _make(self, running: RunningQuery, moment: Moment | None) -> Iterator[Scene]:
         fed = {name: self._fed(running, name, moment) for name in (None, *running.scopes.named)}
-        named: dict[str | None, Held] = {iri: self._from_named(iri) for iri in running.query.named_graphs}
+        over = self._over(moment)
+        named: dict[str | None, Held] = {iri: _from_named(over, iri) for iri in running.query.named_graphs}
         graphs = frozenset(running.query.default_graphs)
-        empty = Held(self._ground(graphs), (), {})
+        empty = Held(over.ground(graphs), (), {})
         window = None if moment is None else _window(running, moment)
         parted_by = running.query.partition
         contexts = sorted({context for held in fed.values() for context in held}) if parted_by else [CONTEXT]
@@ -137,12 +176,14 @@ class Scenes:
         if part is None:
             return {}
         graphs = part.scope.graphs if isinstance(part, Bound) else part.graphs
+        over = self._over(moment)
         if moment is None and isinstance(part, Bound):
-            return hold(self._background, self._ground(graphs), self._held_now(part), graphs)
+            return hold(over.background, over.ground(graphs), self._held_now(part), graphs)
         key = (_content_key(running, name, moment), part.scope if isinstance(part, Bound) else part)
         if key not in self._held:
-            brought = self._parted(running, graphs, list(self._came(running, name, part, moment)))
-            self._held[key] = hold(self._background, self._ground(graphs), brought, graphs)
+            came = list(self._came(running, name, part, moment))
+            brought = _parted(running, over.background, graphs, came)
+            self._held[key] = hold(over.background, over.ground(graphs), brought, graphs)
         return self._held[key]
 
     def _held_now(self, part: Bound) -> Iterator[Brought]:
@@ -169,36 +210,30 @@ class Scenes:
                 stamp = copy.number if by_number else min(copy.row[0], FOREVER - 1 - offset) + offset
                 yield on.stream, (stamp, *copy.row[1:])
 
-    def _parted(self, running: RunningQuery, graphs: frozenset[str], came: list[Came]) -> Iterable[Brought]:
-        partition = running.query.partition
-        if partition is None:
-            return [Brought(stream, stamp, (s, p, o)) for stream, (stamp, s, p, o, _) in came]
-        keys = None if partition.property is None else self._background.keys(graphs, partition.property)
-        copies, _ = parted((row for _, row in came), keys)
-        streams: dict[Triple, dict[str, None]] = {}
-        for stream, (_, s, p, o, _) in came:
-            streams.setdefault((s, p, o), {})[stream] = None
-        return [
-            Brought(OR.join(streams[s, p, o]), stamp, (s, p, o), context)
-            for context, s, p, o, _, stamp in copies
-        ]
 
-    def _from_named(self, iri: str) -> Held:
-        """A graph of FROM NAMED: closed over the background, which it does not show."""
-        [_, (_, copies)] = self._background.stated(frozenset([iri]))
-        rows = zip(copies.s, copies.p, copies.o, strict=True)
-        brought = [Brought(iri, FOREVER, triple) for triple in rows]
-        over = self._ground(frozenset())
-        return hold(self._background, over, brought).get(CONTEXT) or Held(over, (), {})
+def _parted(
+    running: RunningQuery, background: Background, graphs: frozenset[str], came: list[Came]
+) -> Iterable[Brought]:
+    partition = running.query.partition
+    if partition is None:
+        return [Brought(stream, stamp, (s, p, o)) for stream, (stamp, s, p, o, _) in came]
+    keys = None if partition.property is None else background.keys(graphs, partition.property)
+    copies, _ = parted((row for _, row in came), keys)
+    streams: dict[Triple, dict[str, None]] = {}
+    for stream, (_, s, p, o, _) in came:
+        streams.setdefault((s, p, o), {})[stream] = None
+    return [
+        Brought(OR.join(streams[s, p, o]), stamp, (s, p, o), context) for context, s, p, o, _, stamp in copies
+    ]
 
-    def _ground(self, graphs: frozenset[str]) -> Ground:
-        if graphs not in self._grounds:
-            self._grounds[graphs] = ground(self._background, self._dictionary, graphs)
-        return self._grounds[graphs]
 
-    @property
-    def _dictionary(self) -> Dictionary:
-        return self._sources.dictionary
+def _from_named(over: _Over, iri: str) -> Held:
+    """A graph of FROM NAMED: closed over the background, which it does not show."""
+    [_, (_, copies)] = over.background.stated(frozenset([iri]))
+    rows = zip(copies.s, copies.p, copies.o, strict=True)
+    brought = [Brought(iri, FOREVER, triple) for triple in rows]
+    below = over.ground(frozenset())
+    return hold(over.background, below, brought).get(CONTEXT) or Held(below, (), {})
 
 
 def _content_key(running: RunningQuery, name: str | None, moment: Moment | None) -> object:
@@ -206,7 +241,8 @@ def _content_key(running: RunningQuery, name: str | None, moment: Moment | None)
     if moment is None:
         return running
     windows = zip(running.query.streams, moment.evaluation.windows, moment.read, strict=True)
-    return tuple((on.stream, on.spec, window, read) for on, window, read in windows if on.name == name)
+    held = tuple((on.stream, on.spec, window, read) for on, window, read in windows if on.name == name)
+    return moment.background, held
 
 
 def _offset(part: Bound | Loose, length: int | None) -> int:

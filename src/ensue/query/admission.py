@@ -10,6 +10,7 @@ from ensue.errors import UsageError
 from ensue.events.engine import EventEngine
 from ensue.model import FOREVER, NEVER
 from ensue.query.arrivals import Arrival, Arrivals
+from ensue.query.background import Background
 from ensue.query.loose import StreamLog
 from ensue.query.materialise import Materialisation
 from ensue.query.running import RunningQuery, Sources
@@ -75,6 +76,13 @@ class Admission:
     def source(self, scope: Scope) -> Materialisation:
         """What those read who read a scope."""
         return self._sources.materialisations[scope]
+
+    def start_over(self, background: Background) -> None:
+        """The background is another from now on."""
+        self._sources.background = background
+        self._plans.start_over(background)
+        for source in self._sources.materialisations.values():
+            source.start_over()
 
     def drop_unused(self, queries: Sequence[RunningQuery]) -> None:
         """Forget what no query reads any more."""

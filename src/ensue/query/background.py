@@ -14,7 +14,7 @@ from ensue.dictionary import Dictionary
 from ensue.errors import QueryError
 from ensue.events.engine import Derivation
 from ensue.files import Statement
-from ensue.knowledge import Knowledge
+from ensue.knowledge import Knowledge, Update
 from ensue.maintain import make
 from ensue.maintain.contract import Maintainer
 from ensue.maintain.represented import Represented, represented
@@ -99,6 +99,21 @@ class Background:
         for cache in caches:
             for graphs in [each for each in cache if name in each]:
                 del cache[graphs]
+
+    def updated(self, update: Update) -> Background:
+        """The background from an update on: closed and planned for anew, with the same integers."""
+        stated = self._stated if update.reloaded is None else self._read(update.reloaded)
+        if update.removed:
+            stated = _without(stated, self._read(update.removed))
+        if update.added:
+            before, stated = stated, Copies()
+            stated.extend(before)
+            stated.extend(self._read(update.added))
+        made = Background(
+            self.rules, self._dictionary, self._knowledge, self.strategy, self._equality, stated
+        )
+        made._loaded = self._loaded | {iri: self._read(graph) for iri, graph in update.graphs.items()}
+        return made
 
     def check(self, graphs: Iterable[str]) -> None:
         """Read the graphs that a query names, so that what is wrong with them is said at once."""
@@ -286,6 +301,16 @@ class Background:
                     lasting.graph[row] = self._dictionary.pin(name)
             copies.extend(lasting)
         return copies
+
+
+def _without(copies: Copies, gone: Copies) -> Copies:
+    """The copies of other statements than these, in whatever graph they are."""
+    triples = set(zip(gone.s, gone.p, gone.o, strict=True))
+    kept = Copies()
+    for context, s, p, o, graph, stamp in copies:
+        if (s, p, o) not in triples:
+            kept.append(context, s, p, o, stamp, graph)
+    return kept
 
 
 def _closer_of(rules: RuleSet, background: Copies, dictionary: Dictionary) -> Recompute:

@@ -2,7 +2,7 @@
 
 A maintainer does what the queries over its scope need (`ensue.plan.specialise`). It is made when it is first
 needed, and made anew, from the copies that it holds, when a query comes that needs more, or schema on a
-stream.
+stream, or when the background changes.
 """
 
 from __future__ import annotations
@@ -131,6 +131,8 @@ class Materialisation:
         self._plan: Specialised | None = None
         """What the maintainer was made for; None: look whether it does, before it is used again."""
         self._made: _Made | None = None
+        self._held: Copies | None = None
+        """The copies for a maintainer that is still to be made."""
         self._schema_came = False
         self._only_answers = False
         self._patterns: dict[tuple[Pattern, ...], None] = {}
@@ -176,22 +178,49 @@ class Materialisation:
     @property
     def _current(self) -> _Made:
         if self._made is None or self._plan is None:
-            plan = self._plans.whole(self.scope) if self._schema_came else self._plans.find(self.scope)
-            choice = self._plans.choose(self.scope, plan, only_answers=self._only_answers)
+            plan, choice = self._planned()
             if self._made is None or not self._made.does_the_same(plan, choice):
-                self._made = self._make(plan, choice, self._made)
+                held = self._held if self._made is None else _copies(self._made.maintainer, NEVER)
+                if held is not None and self._brings_schema(plan, held):
+                    plan, choice = self._planned()
+                self._made, self._held = self._make(plan, choice, held), None
             if self._made.sparing is not None:
                 self._made.sparing.spare(only_answers=self._only_answers and self._plans.prunes)
             self._plan = plan
         return self._made
 
-    def _make(self, plan: Specialised, choice: StrategyChoice, before: _Made | None) -> _Made:
-        """A maintainer for a plan, with what another one holds."""
+    def _planned(self) -> tuple[Specialised, StrategyChoice]:
+        plan = self._plans.whole(self.scope) if self._schema_came else self._plans.find(self.scope)
+        return plan, self._plans.choose(self.scope, plan, only_answers=self._only_answers)
+
+    def _brings_schema(self, plan: Specialised, held: Copies) -> bool:
+        """Whether there is, among copies that came under another plan, what this one has assumed away."""
+        if not plan.assumed or self._schema_came:
+            return False
+        columns = [np.frombuffer(column, np.int32) for column in (held.s, held.p, held.o)]
+        row = Lookout(plan.assumed, self._dictionary.pin).first(*columns)
+        if row is None:
+            return False
+        texts = (self._dictionary.decode(int(column[row])) for column in columns)
+        self._plans.schema_came("> or <".join(self.scope.streams), *texts)
+        self._schema_came = True
+        return True
+
+    def start_over(self) -> None:
+        """The background is another from now on: whoever keeps it closed is made anew, of the copies."""
+        if self._made is not None:
+            self._held = _copies(self._made.maintainer, NEVER)
+        if self._parting and self._held is not None:
+            self._held = self._parting.start_over(self._held)
+        self._made = self._plan = self._still = None
+
+    def _make(self, plan: Specialised, choice: StrategyChoice, held: Copies | None) -> _Made:
+        """A maintainer for a plan, with what another one held."""
         maintainer = self._plans.make(self.scope, plan, choice.strategy)
         made = _Made.of(plan, choice, maintainer, self._dictionary)
         made.watch(self._patterns)
-        if before is not None:
-            made.maintainer.admit(_copies(before.maintainer, NEVER))
+        if held is not None:
+            made.maintainer.admit(held)
             self._still = None
         if self.threshold > NEVER:
             made.maintainer.advance(self.threshold)
@@ -200,6 +229,13 @@ class Materialisation:
     def copies(self, threshold: int) -> Copies:
         """The copies with a stamp above a threshold, as of now."""
         return _copies(self.maintainer, threshold)
+
+    def rows(self, threshold: int) -> list[Arrival]:
+        """The same as they came, whatever partitions they are in: with their stamps for times."""
+        copies = self.copies(threshold)
+        if self._parting:
+            copies = self._parting.together(copies, threshold)
+        return [(stamp, s, p, o, graph) for _, s, p, o, graph, stamp in copies]
 
     def missing(self, stream: str) -> int:
         """The time (or number) of a stream at or below which some of it may be gone, or was never here."""

@@ -109,6 +109,33 @@ class Parting:
         self._is_stale = True
         return copies
 
+    def together(self, copies: Copies, threshold: int = NEVER) -> Copies:
+        """Copies in their partitions as they came, each once, and those in none above a threshold."""
+        if self._find_keys is None:
+            return copies
+        contexts, s = np.frombuffer(copies.context, np.int32), np.frombuffer(copies.s, np.int32)
+        # Who has several keys is in several partitions: once in that of the first.
+        first = self._keys.keys[np.searchsorted(self._keys.subjects, s)] if len(s) else s
+        found = Copies()
+        for row in np.flatnonzero(contexts == first + 1).tolist():
+            found.append(
+                _UNKEYED, copies.s[row], copies.p[row], copies.o[row], copies.stamp[row], copies.graph[row]
+            )
+        for _, subject, p, o, graph, stamp in self._unkeyed:
+            if stamp > threshold:
+                found.append(_UNKEYED, subject, p, o, stamp, graph)
+        return found
+
+    def start_over(self, copies: Copies) -> Copies:
+        """The background is another: the copies that there are, in the partitions that they are in now."""
+        if self._find_keys is None:
+            return copies
+        came, threshold = self.together(copies), self._unkeyed.threshold
+        self.__dict__.pop("_keys", None)
+        self._newest, self._unkeyed, self._is_stale = {}, CopyLog(), False
+        self._unkeyed.expire(threshold)
+        return self.admit(Arrivals.of(came.stamp, came.s, came.p, came.o, came.graph), 0)
+
     def look_again(self, copies: Callable[[], Iterable[tuple[int, int, int, int, int, int]]]) -> None:
         """Find out anew which partitions hold something, if statements have been taken back since."""
         if self._is_stale:

@@ -56,6 +56,8 @@ class Sources:
     stages: Stages = field(default_factory=Stages)
     groups: dict[tuple[Plan, Scope, bool], int] = field(default_factory=dict)
     """Queries that ask the same of the same scope, by number."""
+    changes: bool = False
+    """Whether the background may change: then what is seen later than it is read may be closed once more."""
     materialisations: dict[Scope, Materialisation] = field(default_factory=dict)
     logs: dict[str, StreamLog] = field(default_factory=dict)
 
@@ -66,6 +68,9 @@ class _Seen:
 
     window: Window
     graph: Graph | Parts
+    rows: list[Arrival] | None = None
+    """What came, where it may have to be closed over another background."""
+    is_exact: bool = True
 
 
 class RunningQuery:
@@ -110,7 +115,8 @@ class RunningQuery:
         self._check = check
         self._from_scratch: dict[str | None, Graph | Parts] = {}
         """What was read last and will be checked later, closed from scratch while that can be done."""
-        self._in_step = _is_in_step(query)
+        self.in_step = _is_in_step(query)
+        """Whether each window is seen when it closes, and then never again."""
         self._group = self._find_group()
         self._seen: dict[str | None, _Seen] = {}
         self._contents: dict[int, tuple[Window, list[Arrival]]] = {}
@@ -138,7 +144,9 @@ class RunningQuery:
                 source = self._sources.materialisations[bound.scope]
                 threshold = bound.threshold(read.window)
                 self._seen[name] = _Seen(read.window, self._read(source, threshold))
-                if self._check is not None and not self._in_step:
+                if self._sources.changes and not self.in_step:
+                    self._seen[name].rows = source.rows(threshold)
+                if self._check is not None and not self.in_step:
                     self._from_scratch[name] = self._closed(source.copies(threshold), bound.scope.graphs)
         if self.events is not None:
             self.events.advance(read.window.close)
@@ -154,12 +162,37 @@ class RunningQuery:
 
     def keep(self) -> None:
         """Time goes on: hold on to what was read if an evaluation still to come may see it."""
-        if not self._in_step:
+        if not self.in_step:
             for seen in self._seen.values():
                 if self._is_parted:
                     seen.graph = kept_apart(cast("Parts", seen.graph))
                 else:
                     seen.graph = kept(cast("Graph", seen.graph))
+
+    def start_over(self) -> None:
+        """The background is another from now on: what was read and may be seen again is closed over that."""
+        background = self._sources.background
+        self._named = {iri: background.named(iri) for iri in self.query.named_graphs}
+        self._from_scratch = {}
+        for name, seen in {} if self.in_step else self._seen.items():
+            if seen.rows is not None:
+                seen.graph = self._closed_rows(seen.rows, self.bounds[name].scope.graphs)
+            seen.is_exact = seen.rows is not None
+            if self._check is not None:
+                self._from_scratch[name] = seen.graph
+
+    def exact_from(self, at: int) -> int | None:
+        """From which instant on it is exact if the background changes then; None: that is not known.
+
+        A window that was read before may be seen later, when it cannot be closed over another background.
+        """
+        unsure = {} if self.in_step else {name: it for name, it in self._seen.items() if it.rows is None}
+        if unsure and self.scopes.axis == "count":
+            return None
+        grids = [
+            (self.query.streams[self.bounds[name].position].spec.grid, it) for name, it in unsure.items()
+        ]
+        return max([at, *(grid.close(grid.after(it.window.close)) for grid, it in grids)])
 
     def shared(self, evaluation: Evaluation) -> tuple[int, int] | None:
         """Which other queries it can be evaluated with, by number, and its threshold; None: with none."""
@@ -203,14 +236,19 @@ class RunningQuery:
             window.close,
             answers,
             self._until(answers),
-            exact=evaluation.exact,
+            exact=evaluation.exact and self._sees_exactly(evaluation),
             part=self.gives_parts,
         )
+
+    def _sees_exactly(self, evaluation: Evaluation) -> bool:
+        """Whether the windows that it sees are closed over the background of now."""
+        seen = ((self._seen.get(name), bound.position) for name, bound in self.bounds.items())
+        return all(it is None or it.is_exact or it.window != evaluation.windows[at] for it, at in seen)
 
     @property
     def version(self) -> list[Any]:
         """Differs when `state` may; empty where there is nothing to remember."""
-        if self._in_step and not self.emitter.remembers:
+        if self.in_step and not self.emitter.remembers:
             return []
         read = [(name or "", *seen.window) for name, seen in self._seen.items()]
         read += [(str(position), *window) for position, (window, _) in self._contents.items()]
@@ -219,16 +257,19 @@ class RunningQuery:
 
     def state(self) -> dict[str, Any]:
         """What it remembers between evaluations, as plain data in terms, not integers: for `resume`."""
-        kept = {} if self._in_step else self._seen
-        contents = {} if self._in_step else self._contents
+        kept = {} if self.in_step else self._seen
+        contents = {} if self.in_step else self._contents
         decode = self._sources.dictionary.decode_all
         return {
             "bag": self.emitter.bag,
             "seen": {name or "": [*it.window, _plain(it.graph, decode)] for name, it in kept.items()},
+            "rows": {
+                name or "": plain_rows(it.rows, decode) for name, it in kept.items() if it.rows is not None
+            },
             "contents": {
                 str(at): [*window, plain_rows(rows, decode)] for at, (window, rows) in contents.items()
             },
-            "occurred": None if self._in_step or not self._occurred else self._occurred.plain(decode),
+            "occurred": None if self.in_step or not self._occurred else self._occurred.plain(decode),
         }
 
     def resume(self, state: Mapping[str, Any]) -> None:
@@ -247,13 +288,17 @@ class RunningQuery:
                 if self._is_parted
                 else PlainGraph(still, facts_of(facts, encode))
             )
-            self._seen[name or None] = _Seen(Window(open_, close), graph)
+            rows = state.get("rows", {}).get(name)
+            came = None if rows is None else rows_of(rows, encode)
+            self._seen[name or None] = _Seen(Window(open_, close), graph, came)
         for at, (open_, close, rows) in state.get("contents", {}).items():
             self._contents[int(at)] = (Window(open_, close), rows_of(rows, encode))
 
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers that what was read uses."""
-        arrivals = [arrival for _, content in self._contents.values() for arrival in content]
+        contents = [content for _, content in self._contents.values()]
+        contents += [seen.rows for seen in self._seen.values() if seen.rows is not None]
+        arrivals = [arrival for content in contents for arrival in content]
         read = [*(seen.graph for seen in self._seen.values()), *self._from_scratch.values()]
         graphs = [
             facts for graph in read if isinstance(graph, PlainGraph) for facts in (graph.live, graph.still)
@@ -286,7 +331,7 @@ class RunningQuery:
     def reads_only_answers(self) -> bool:
         """Whether it reads nothing of its windows but the solutions of the patterns that it watches."""
         compiled = isinstance(self.choice.evaluator, CompiledEvaluator)
-        return self._in_step and compiled and not self.query.violations
+        return self.in_step and compiled and not self.query.violations
 
     def watched(self, graph: str | None) -> list[tuple[Pattern, ...]]:
         """The basic graph patterns that are matched in the window of this name (None: default graph)."""
@@ -402,16 +447,18 @@ class RunningQuery:
 
     def _closed_from_scratch(self, loose: Loose, evaluation: Evaluation) -> Graph | Parts:
         windows = (self._content(at, evaluation.windows[at]) for at in loose.positions)
-        content = chain.from_iterable(windows)
+        return self._closed_rows(chain.from_iterable(windows), loose.graphs)
+
+    def _closed_rows(self, content: Iterable[Arrival], graphs: frozenset[str]) -> Graph | Parts:
         if self.query.partition is not None:
             name = self.query.partition.property
-            keys = None if name is None else self._sources.background.keys(loose.graphs, name)
+            keys = None if name is None else self._sources.background.keys(graphs, name)
             copies, unkeyed = parted(content, keys)
-            return self._closed(copies, loose.graphs, unkeyed)
+            return self._closed(copies, graphs, unkeyed)
         copies = Copies()
         for time, s, p, o, graph in content:
             copies.append(CONTEXT, s, p, o, time, graph)
-        return self._closed(copies, loose.graphs)
+        return self._closed(copies, graphs)
 
     def _closed(self, copies: Copies, graphs: frozenset[str], unkeyed: int = 0) -> Graph | Parts:
         background = self._sources.background

@@ -32,6 +32,10 @@ class ScopePlans:
         self._may_assume = fixed_schema or can_plan_anew
         self._readers: dict[Scope, list[tuple[ContinuousQuery, OneWindow]]] = {}
 
+    def start_over(self, background: Background) -> None:
+        """The background is another from now on."""
+        self._background = background
+
     @property
     def may_refuse(self) -> bool:
         """Whether making a maintainer can fail, as its strategy does not take all rules."""

@@ -17,6 +17,7 @@ from ensue.errors import UsageError
 from ensue.model import DEFAULT_GRAPH, NEVER, by_column
 from ensue.query.admission import Admission
 from ensue.query.arrivals import Arrivals
+from ensue.query.background import Background
 from ensue.query.describe import describe
 from ensue.query.eventquery import EventQuery
 from ensue.query.eventtrack import Answered, EventTrack
@@ -89,6 +90,11 @@ class Timeline:
         return {name for name, running in self._running.items() if running.query.kind is Kind.STREAM}
 
     @property
+    def in_step(self) -> bool:
+        """Whether every query sees each window when it closes, and then never again."""
+        return all(running.in_step for running in self._running.values())
+
+    @property
     def counts_construct(self) -> bool:
         """Whether what is constructed as counts or events go on is read by others, as time passes."""
         return self.depth > 1 and any(self._running[name].scopes.axis != "time" for name in self.constructed)
@@ -131,6 +137,14 @@ class Timeline:
         if self._memory is not None:
             self._memory.remove(name)
         return running
+
+    def start_over(self, background: Background) -> None:
+        """The background is another for all that happens from now on."""
+        self._admission.start_over(background)
+        for running in self._running.values():
+            running.start_over()
+        if self._memory is not None:
+            self._memory.start_over()
 
     def arrive(self, stream: str, time: int) -> None:
         """A statement has arrived that will be admitted when its time has come."""

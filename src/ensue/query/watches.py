@@ -56,6 +56,18 @@ class Watches:
             held = self._explainer.scenes.background(graphs)
             self._told.extend(Reported(with_statements(each, held)) for each in found)
 
+    def start_over(self, background: Background) -> None:
+        """The background is another from now on. What is new that it violates by itself is told, or gone."""
+        before, self._background = self._background, background
+        changes = self.watching is Watching.CHANGES
+        for graphs in {frozenset(each.default_graphs) for each in self._watches.values()}:
+            known, found = before.violations(graphs), background.violations(graphs)
+            held = self._explainer.scenes.background(graphs)
+            for each in sorted(set(found) - set(known)):
+                self._told.append(Reported(with_statements(each, held), change="new" if changes else None))
+            for each in sorted(set(known) - set(found)) if changes else ():
+                self._told.append(Reported(each, change="gone", until=None))
+
     def remove(self, name: str) -> None:
         """One less."""
         del self._watches[name]

@@ -21,6 +21,7 @@ from ensue.job import Job, Settings, check_streams, read_query
 from ensue.knowledge import InFiles
 from ensue.query.language import parse_query
 from ensue.query.tree import ContinuousQuery
+from ensue.query.updates import reloaded
 from ensue.reasoner import rule_set
 from ensue.rules.tree import RuleSet
 from ensue.spark.answer_rows import DeadLetters, Layout, Terms, Unpack
@@ -49,6 +50,7 @@ def answers(
     *,
     graphs: Mapping[str, FilePath] | None = None,
     allow: Iterable[FilePath] = (),
+    reload: Mapping[int, FilePath | Iterable[FilePath]] | None = None,
     disorder: int | Disorder | Mapping[str, Disorder] = 0,
     late: LatePolicy = "admit",
     strategy: str = "auto",
@@ -81,6 +83,7 @@ def answers(
     `x`, in N-Triples; triples are `subject`, `predicate` and `object`; ASK has `answer`. A query without
     REGISTER is named by its file, or `query1` and so on.
 
+    `reload` has for a time in milliseconds the files that are all of the background from then on.
     `streams` are streaming DataFrames (`inputs.py` says of which columns), or paths, by IRI. `disorder` is
     how many milliseconds older than the newest statement one may be, `late` what becomes of those that are
     older; or it says both itself. `shards`: over how many partitions the work is spread, where that is
@@ -93,7 +96,7 @@ def answers(
     _check_word("terms", terms, get_args(Terms))
     _check_word("dead_letters", dead_letters, get_args(DeadLetters))
     asked = list(_parsed(queries))
-    files = [background] if isinstance(background, str | os.PathLike) else background
+    updates = [reloaded(_files(files), {}, at) for at, files in (reload or {}).items()]
     settings = Settings(
         strategy=strategy,
         evaluator=evaluator,
@@ -104,12 +107,17 @@ def answers(
         until=until,
         fixed_schema=fixed_schema,
     )
-    job = Job.of(asked, rule_set(rules), InFiles(tuple(files), Graphs(graphs, allow)), settings)
+    knowledge = InFiles(tuple(_files(background)), Graphs(graphs, allow))
+    job = Job.of(asked, rule_set(rules), knowledge, settings, updates)
     check_streams(streams, job.reasoner().streams, 'add it: streams={{"{}": ...}}')
     layout = Layout.of(asked, terms=terms, until=until, empty=include_empty, dead_letters=dead_letters)
     plan = plan_of(job, shards=shards, keep_all=keep_all, expand=expand)
     rows = stepped(sources_of(spark, streams, plan), [plan]).observe(name, *_counted())
     return _table(_merged(rows, plan) if _wants_merge(layout, plan) else rows, layout)
+
+
+def _files(given: FilePath | Iterable[FilePath]) -> Iterable[FilePath]:
+    return [given] if isinstance(given, str | os.PathLike) else given
 
 
 def _check_word(option: str, word: str, words: tuple[str, ...]) -> None:

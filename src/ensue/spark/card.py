@@ -10,6 +10,7 @@ queries remember what rules made of statements that are gone: for them rules and
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from importlib.metadata import version
@@ -18,6 +19,7 @@ from typing import Any
 
 from ensue.errors import InputError, Place, UsageError
 from ensue.job import Job
+from ensue.knowledge import Update
 from ensue.spark.ledger import part_of, write_whole
 
 NAME = "ensue-job.json"
@@ -53,7 +55,7 @@ class Card:
             _digest([(query.name, query.text) for query in job.queries]),
             _digest(admission),
             _digest(job.rules),
-            _digest([job.knowledge.stated, sorted(job.knowledge.graphs.items())]),
+            _digest([job.knowledge.stated, sorted(job.knowledge.graphs.items()), *_told(job.updates)]),
             _digest((settings.strategy, settings.evaluator, settings.until)),
             shards,
             filtered,
@@ -127,6 +129,13 @@ def _differences(before: Card, card: Card) -> list[str]:
     if before.filtered != card.filtered and not knowledge:
         raise UsageError("--keep-all changed since the checkpoint was made", hint=fresh)
     return said
+
+
+def _told(updates: Iterable[Update]) -> list[Any]:
+    """What is known of updates; of none nothing, as before there were any."""
+    return [
+        (each.at, each.added, each.removed, each.reloaded, sorted(each.graphs.items())) for each in updates
+    ]
 
 
 def _is_empty(folder: Path) -> bool:

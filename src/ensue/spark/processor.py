@@ -18,6 +18,7 @@ from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 from ensue.errors import EnsueError
 from ensue.job import Job
 from ensue.maintain.kernel.compiling import digest
+from ensue.model import NEVER
 from ensue.plan.plans import Key, Planned
 from ensue.query.output import Result
 from ensue.query.share import Share
@@ -56,13 +57,19 @@ class ShardOf:
     plans: Packed[Mapping[Key, Planned]] | None = None
     """What was found out about it already, for all shards."""
 
-    def reasoner(self) -> Resumable:
-        """A new reasoner for it."""
-        made = self.job.value().resumable(self.shares)
-        if self.plans is not None:
+    def reasoner(self, since: int = NEVER, copies: bool = False) -> Resumable:
+        """A new reasoner for it, with the background since a time; `copies`: one that keeps them."""
+        made = self.job.value().resumable(self.shares, since)
+        if self.plans is not None and since == NEVER:  # They are over the background of the beginning.
             made.plans.take(self.plans.value())
-        made.settle()
+        if not copies:
+            made.settle()
         return made
+
+    @property
+    def updates(self) -> list[int]:
+        """The times at which the background changes."""
+        return [update.at for update in self.job.value().updates]
 
 
 @lru_cache(maxsize=4)
@@ -161,7 +168,8 @@ class ShardProcessor(StatefulProcessor):
         pieces = [piece for frame in rows for piece in _pieces(frame)]
         shard = self._shards[key[0]]
         plan = plan_name(shard.job, key[0], len(self._shards))
-        yield _frame(step(plan, pieces, self._store, shard.reasoner, _cache(plan)), key[0])
+        outcome = step(plan, pieces, self._store, shard.reasoner, _cache(plan), shard.updates)
+        yield _frame(outcome, key[0])
         settle()
 
     def close(self) -> None:

@@ -8,6 +8,9 @@ this process or another, and may go back to an older state; so each step ends wi
 into the state along with the truth, and what is cached lies under it (`shelf.py`). Who finds what lies under
 the state's token has the right one, and nobody else has it while he works with it: whoever does not finish
 leaves none. Who finds none makes one from the truth.
+
+Where the background changes, a step in which that may happen is done by a reasoner that keeps copies, made
+from the truth for it; the next one after it makes another, for the background of then.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from time import monotonic
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ensue.maintain.kernel.folder import Folder
-from ensue.model import NEVER
+from ensue.model import FOREVER, NEVER
 from ensue.query.arrivals import Batch
 from ensue.query.log import Logged, Mark, first_kept
 from ensue.query.output import Result
@@ -33,8 +36,9 @@ from ensue.spark.shelf import Shelf, opened, remove
 _LOOK_SECONDS = 2.0
 """How often somebody looks how much is held."""
 
-Make = Callable[[], Resumable]
-"""Makes the reasoner of a shard, before anything has come."""
+Make = Callable[[int, bool], Resumable]
+"""Makes the reasoner of a shard before anything has come: for the background since a time, and whether it
+is to keep copies, so that it can go on with another background."""
 
 
 class Store(Protocol):
@@ -80,6 +84,12 @@ class Head(NamedTuple):
     step: int
     dead: int
     state: dict[str, Any]
+
+    @property
+    def time(self) -> int:
+        """How far time had come."""
+        frontier: int = self.state["intake"]["frontier"]["time"]
+        return frontier
 
 
 @dataclass
@@ -156,7 +166,7 @@ def _park(shard: Shard, shelf: Shelf, token: str) -> None:
 
 def _adopted(shard: Shard | None, folder: Folder, head: Head, store: Store, make: Make) -> Shard | None:
     """A shard that goes on with what lies in a folder, made of one that has fallen behind if there is one."""
-    reasoner = make() if shard is None else shard.reasoner
+    reasoner = make(head.time, False) if shard is None else shard.reasoner
     plain = folder.plain
     if reasoner.basis is None or plain["basis"] != reasoner.basis:
         remove(folder.path)
@@ -176,23 +186,54 @@ class Outcome(NamedTuple):
     counters: dict[str, Any]
 
 
-def step(name: str, pieces: Iterable[Piece], store: Store, make: Make, cache: Cache) -> Outcome:
-    """Take in what a micro-batch brings a shard, give what is due, and write down what is needed to go on."""
-    shard = _current(name, store, make, cache)
-    came = sorted(pieces)
+def step(
+    name: str,
+    pieces: Iterable[Piece],
+    store: Store,
+    make: Make,
+    cache: Cache,
+    updates: Sequence[int] = (),
+) -> Outcome:
+    """Take in what a micro-batch brings a shard, give what is due, and write down what is needed to go on.
+
+    `updates` are the times at which the background changes.
+    """
+    came, found = sorted(pieces), store.head()
+    head = None if found is None else Head(**json.loads(found))
+    update = _update_within(came, NEVER if head is None else head.time, updates)
+    shard = _current(name, head, store, make, cache, copies=update is not None)
     results, dead = _work(shard, came, store)
     counters, token = _counters(shard), secrets.token_hex(16)
     store.put_head(_head(shard, token))
-    cache.put(name, token, shard)  # From here on its arrays are not touched.
+    if update is None or shard.reasoner.mark().frontier < update:
+        cache.put(name, token, shard)  # From here on its arrays are not touched.
     return Outcome(results, dead, counters)
 
 
-def _current(name: str, store: Store, make: Make, cache: Cache) -> Shard:
-    found = store.head()
-    if found is None:
-        return Shard(make())
-    head = Head(**json.loads(found))
-    return cache.take(name, head, store, make) or _rebuilt(head, store, make)
+def _update_within(came: Iterable[Piece], since: int, updates: Sequence[int]) -> int | None:
+    """The next update after a time if it may fall into a step that brings this; None: it does not."""
+    following = min((time for time in updates if time > since), default=None)
+    return None if following is None or _reach(came) < following else following
+
+
+def _reach(came: Iterable[Piece]) -> int:
+    """How far time can come by some pieces."""
+    if of_kind(came, END):
+        return FOREVER
+    newest = (Block.read(piece.payload).times.newest for piece in of_kind(came, BLOCK))
+    return max([NEVER, *_heartbeats(came).values(), *newest])
+
+
+def _current(name: str, head: Head | None, store: Store, make: Make, cache: Cache, *, copies: bool) -> Shard:
+    """The shard to go on with; `copies`: one that keeps them."""
+    if head is None:
+        return Shard(make(NEVER, copies))
+    shard = cache.take(name, head, store, make)
+    if shard is not None and copies and not shard.reasoner.keeps_copies:
+        if shard.folder:
+            remove(shard.folder.path)
+        shard = None
+    return shard or _rebuilt(head, store, make, copies=copies)
 
 
 def _work(shard: Shard, came: list[Piece], store: Store) -> tuple[list[Result], list[dict[str, Any]]]:
@@ -263,9 +304,9 @@ def _marked(mark: Mark) -> Piece:
     return Piece("", 0, MARK, json.dumps([mark.frontier, dict(mark.numbers)]).encode())
 
 
-def _rebuilt(head: Head, store: Store, make: Make) -> Shard:
+def _rebuilt(head: Head, store: Store, make: Make, *, copies: bool) -> Shard:
     """A shard made from the truth."""
-    shard = Shard(make(), "rebuilt", head.step, dead=head.dead)
+    shard = Shard(make(head.time, copies), "rebuilt", head.step, dead=head.dead)
     log = [_logged(number, pieces, shard) for number, pieces in sorted(store.log())]
     shard.reasoner.resume(head.state, _memories(store, shard.reasoner), log)
     shard.versions = _versions(shard.reasoner)

@@ -64,7 +64,18 @@ class End:
     stream: str | None = None
 
 
-Action = Register | Push | Advance | End
+@dataclass(frozen=True)
+class Change:
+    """The background is another from a time on: reloaded, if at all, then without these and with those."""
+
+    at: int
+    added: tuple[Statement, ...] = ()
+    removed: tuple[Statement, ...] = ()
+    reloaded: tuple[Statement, ...] | None = None
+    graphs: tuple[tuple[str, tuple[Statement, ...]], ...] = ()
+
+
+Action = Register | Push | Advance | End | Change
 
 
 @dataclass(frozen=True)
@@ -81,6 +92,16 @@ class Case:
     """How much disorder each stream may have; what is later is admitted if a window is still open."""
     actions: tuple[Action, ...]
 
+    def at(self, time: int) -> Case:
+        """The same case with the background of an instant from the start."""
+        stated, graphs = list(self.background), dict(self.graphs)
+        changes = [action for action in self.actions if isinstance(action, Change) and action.at <= time]
+        for change in sorted(changes, key=lambda change: change.at):
+            stated = list(stated if change.reloaded is None else change.reloaded)
+            stated = [each for each in stated if each not in change.removed] + list(change.added)
+            graphs |= dict(change.graphs)
+        return replace(self, background=tuple(stated), graphs=graphs)
+
 
 def make_case(seed: int) -> Case:
     """The case of a seed: the first of its attempts that stays small.
@@ -91,7 +112,7 @@ def make_case(seed: int) -> Case:
     attempt = 0
     while True:
         case = _Maker(seed, Random(f"{seed}/{attempt}")).case()
-        if _stays_small(case):
+        if stays_small(case):
             return case
         attempt += 1
 
@@ -101,10 +122,12 @@ def axioms(rules: RuleSet) -> tuple[Statement, ...]:
     return tuple((str(a.s), str(a.p), str(a.o)) for a in rules.axioms)
 
 
-def _stays_small(case: Case) -> bool:
+def stays_small(case: Case) -> bool:
     """Whether all that ever comes, taken together, has a small closure."""
     stated = {row[1] for action in case.actions if isinstance(action, Push) for row in action.rows}
     still = [*axioms(case.rules), *case.background, *(s for graph in case.graphs.values() for s in graph)]
+    for change in (action for action in case.actions if isinstance(action, Change)):
+        still += [*change.added, *(change.reloaded or ()), *(s for _, graph in change.graphs for s in graph)]
     try:
         plain.close(case.rules.rules, [*stated, *still], None, plain.Names(1), MOST_FACTS)
     except plain.TooLargeError:

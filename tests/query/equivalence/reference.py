@@ -79,7 +79,7 @@ def _answers(runs: Runs, closer: Closer) -> Iterator[tuple[int, Expected]]:
     before: Bag = Counter()
     for at, windows in runs:
         contents = [runs.content(k, window) for k, window in enumerate(windows)]
-        graphs, derived = closer.graphs(runs, contents)
+        graphs, derived = closer.graphs(runs, contents, max(runs.moment(at)))
         every = answer(runs.query, graphs)
         shown = _shown(runs, at, windows)
         yield (
@@ -120,9 +120,11 @@ class Closer:
         self._names = plain.Names(1)
         self._closed: dict[tuple[frozenset[Statement], frozenset[Statement] | None], dict] = {}
 
-    def graphs(self, runs: Runs, contents: list[list[Arrival]]) -> tuple[dict[str | None, set], bool]:
+    def graphs(
+        self, runs: Runs, contents: list[list[Arrival]], instant: int
+    ) -> tuple[dict[str | None, set], bool]:
         """The facts of every graph of a query (None: the default graph); whether any of them is derived."""
-        case, query = self._case, runs.query
+        case, query = self._case.at(instant), runs.query
         stated = {*axioms(case.rules), *case.background}
         everywhere = frozenset(self._close(stated, None))
         ground = frozenset(

@@ -16,13 +16,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from traceback import extract_tb
 
-from query.equivalence.cases import Advance, Case, End, Push, Register, Statement, make_case
+from query.equivalence.cases import Advance, Case, Change, End, Push, Register, Statement, make_case
 from query.equivalence.history import parsed
 from query.equivalence.reference import Bag, Expected, expected
 
 from ensue import Reasoner
 from ensue.errors import StrategyError
+from ensue.knowledge import Update
 from ensue.query.output import Result
+from ensue.query.terms_in import term_text
 from ensue.query.tree import Form
 from ensue.windows.frontier import Disorder
 
@@ -92,7 +94,24 @@ class Engine:
                     self.results += self.reasoner.advance(to)
                 case End(stream):
                     self.results += self.reasoner.end(stream)
+                case Change():
+                    self.reasoner.change(update_of(action))
         return self.results
+
+
+def update_of(change: Change) -> Update:
+    """A change as the engine has it."""
+
+    def stated(statements: tuple[Statement, ...]) -> tuple[tuple[str, str, str, None], ...]:
+        return tuple((*map(term_text, statement), None) for statement in statements)
+
+    return Update(
+        change.at,
+        stated(change.added),
+        stated(change.removed),
+        None if change.reloaded is None else stated(change.reloaded),
+        {iri: stated(graph) for iri, graph in change.graphs},
+    )
 
 
 def _file(path: Path, statements: tuple[Statement, ...]) -> Path:
@@ -194,6 +213,8 @@ def render(case: Case) -> str:
                 lines.append("advance" if to is None else f"advance to {to}")
             case End(stream):
                 lines.append(f"end {stream or 'of all streams'}")
+            case Change():
+                lines.append(str(action))
     return "\n".join(lines).replace("<urn:", "<").replace("^^<http://www.w3.org/2001/XMLSchema#", "^^<")
 
 

@@ -1,0 +1,70 @@
+"""Updates of the background that wait for their time."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ensue.errors import UsageError
+from ensue.files import FilePath, Statement, read_statements
+from ensue.knowledge import Update
+from ensue.model import FOREVER, NEVER
+from ensue.query.terms_in import Term, term_text
+
+Triple = tuple[Term, Term, Term]
+
+
+@dataclass(slots=True)
+class Updates:
+    """The updates to come, in order of time; those of one time in the order in which they were said.
+
+    >>> waiting = Updates()
+    >>> waiting.put(Update(20), frontier=10)
+    >>> waiting.put(Update(15), frontier=10)
+    >>> waiting.due(19).at, waiting.due(19)
+    (15, None)
+    """
+
+    _waiting: list[Update] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def put(self, update: Update, frontier: int) -> None:
+        """Let one wait; raises UsageError where its time has come already."""
+        if not NEVER < update.at < FOREVER:
+            raise UsageError(f"{update.at} is not a time in milliseconds", hint="it must fit into 64 bits")
+        if update.at <= frontier:
+            come = "all streams have ended" if frontier == FOREVER else f"time has come to {frontier}"
+            what = f"the background cannot change at {update.at}: {come}, and windows were answered"
+            raise UsageError(what, hint="say it before its time comes, or say a later one")
+        insort(self._waiting, update, key=lambda each: each.at)
+
+    def due(self, time: int) -> Update | None:
+        """The next one up to a time, which then waits no more."""
+        if not self._waiting or self._waiting[0].at > time:
+            return None
+        return self._waiting.pop(0)
+
+
+def changed(add: Iterable[Triple], remove: Iterable[Triple], at: int) -> Update:
+    """Some statements come, and some go.
+
+    >>> changed([("<urn:a>", "<urn:p>", "<urn:b>")], [], 5).added
+    (('<urn:a>', '<urn:p>', '<urn:b>', None),)
+    """
+    return Update(at, tuple(map(_statement, add)), tuple(map(_statement, remove)))
+
+
+def reloaded(files: Iterable[FilePath] | None, graphs: Mapping[str, FilePath], at: int) -> Update:
+    """Files are read now, for a background from then on; None: only graphs are."""
+    every = None if files is None else tuple(row for file in files for row in read_statements(file))
+    return Update(
+        at, reloaded=every, graphs={iri: tuple(read_statements(file)) for iri, file in graphs.items()}
+    )
+
+
+def _statement(triple: Triple) -> Statement:
+    s, p, o = map(term_text, triple)
+    return s, p, o, None
