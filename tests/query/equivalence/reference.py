@@ -13,7 +13,7 @@ from functools import cache
 
 import pyoxigraph as ox
 from equivalence import plain
-from query.equivalence.cases import Case, Statement, axioms
+from query.equivalence.cases import Case, Change, Push, Statement, axioms
 from query.equivalence.evaluations import Runs
 from query.equivalence.history import Arrival, History
 
@@ -92,10 +92,20 @@ def _answers(runs: Runs, closer: Closer) -> Iterator[tuple[int, Expected]]:
                 every,
                 tuple(frozenset(x.order for x in content) for content in contents),
                 derived,
-                runs.is_whole(windows),
+                runs.is_whole(windows) and not _is_seen_after_a_surprise(runs, at, windows),
             ),
         )
         before = every
+
+
+def _is_seen_after_a_surprise(runs: Runs, at: int, windows: tuple[Window, ...]) -> bool:
+    """Whether a window was read before a change that was not known from the start, and is seen after it."""
+    actions = runs.history.case.actions
+    began = next((number for number, action in enumerate(actions) if isinstance(action, Push)), 0)
+    surprises = [action.at for action in actions[began:] if isinstance(action, Change)]
+    if runs.on_count:
+        return len(windows) > 1 and any(time <= max(runs.moment(at)) for time in surprises)
+    return any(window.close < time <= at for window in windows for time in surprises)
 
 
 def _given(relation: Relation | None, before: Bag, now: Bag) -> Bag:
