@@ -45,7 +45,7 @@ class Options:
     batch: int = 20_000
     """Events that are pushed at once."""
     seed: int = 1
-    grown: int = 200_000
+    grown: int = 1_000_000
     """Small events that go into one growing graph, at most."""
     parts: Sequence[str] = PARTS
 
