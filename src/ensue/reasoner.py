@@ -578,7 +578,7 @@ class Reasoner:
             with self._sources.stages.of("sweep"):
                 used = [*self._explainer.scenes.used_terms(), *self._admission.used_terms()]
                 used += self._intake.used_terms()
-                used += self._timeline.used_terms()
+                used += self._timeline.events.used_terms()
                 used += self._memory.used_terms() if self._memory is not None else []
                 used += self._wrong_explainer.scenes.used_terms() if self._wrong_explainer is not None else []
                 for running in self._timeline.queries:
@@ -674,7 +674,7 @@ class Reasoner:
             "streams": streams,
             "admitted": sum(each["admitted"] for each in streams.values()),
             "unkeyed": sum(running.unkeyed for running in queries),
-            "outside": self._timeline.outside,
+            "outside": self._timeline.events.outside,
             "late": sum(self._intake.counters(name).late for name in self._streams),
             "waiting": len(self._intake),
             "frontier": self._intake.time,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 IN, TYPE, SUB = "<urn:in>", "<urn:type>", "<urn:sub>"
 
 RULES = f"""
@@ -22,26 +24,36 @@ def in_order(arrivals, disorder):
     return sorted(kept, key=lambda statement: statement[0]), late
 
 
-def matches(marker, statement):
-    """Whether a statement matches a triple pattern."""
+def matches(triples, statements):
+    """Whether statements, one for each triple pattern, match all of them together."""
     values = {}
-    for slot, term in zip(marker, statement[1:4], strict=True):
-        if not slot.startswith("?"):
-            if slot != term:
+    for triple, statement in zip(triples, statements, strict=True):
+        for slot, term in zip(triple, statement[1:4], strict=True):
+            if (values.setdefault(slot, term) if slot.startswith("?") else slot) != term:
                 return False
-        elif values.setdefault(slot, term) != term:
-            return False
     return True
 
 
-def split(stream, starts, ends):
-    """The events of a stream in order, as lists of statements, and how many statements are in none."""
+def marked(stream, triples):
+    """For each statement whether all of a pattern has come with it, since that was so last."""
+    found, seen = [], []
+    for statement in stream if triples else ():
+        seen.append(statement)
+        found.append(any(matches(triples, some) for some in product(seen, repeat=len(triples))))
+        if found[-1]:
+            seen = []
+    return found or [False] * len(stream)
+
+
+def split(stream, window, begin=0):
+    """The events of a stream from some statement on, as lists; and how many statements are in none."""
+    starts, ends, _ = window
     if starts is None and ends is None:
-        names = sorted({(time, graph or "") for time, _, _, _, graph in stream})
-        return [[each for each in stream if (each[0], each[4] or "") == name] for name in names], 0
+        names = sorted({(time, graph or "") for time, _, _, _, graph in stream[begin:]})
+        return [[each for each in stream[begin:] if (each[0], each[4] or "") == name] for name in names], 0
     events, is_open, outside = [], False, 0
-    for statement in stream:
-        begins = starts is not None and matches(starts, statement)
+    marks = list(zip(stream, marked(stream, starts), marked(stream, ends), strict=True))
+    for statement, begins, is_last in marks[begin:]:
         if begins or (not is_open and (starts is None or (ends is None and not events))):
             events.append([])
             is_open = True
@@ -49,25 +61,23 @@ def split(stream, starts, ends):
             events[-1].append(statement)
         else:
             outside += 1
-        if ends is not None and matches(ends, statement):
-            is_open = False
+        is_open = is_open and not is_last
     return events, outside
 
 
-def switch(stream, starts, ends, until):
-    """What of a stream is background, and the rest."""
+def switch(stream, window):
+    """How many statements of a stream are background."""
+    starts, ends, until = window
     if until is None:
-        return [], stream
-    match = next((k for k, each in enumerate(stream) if matches(until, each)), None)
+        return 0
+    match = next((k for k, found in enumerate(marked(stream, until)) if found), None)
     if match is None:
-        return stream, []
+        return len(stream)
     if starts is None and ends is None:
-        cut = next(k for k, each in enumerate(stream) if each[0] == stream[match][0])
-        return stream[:cut], stream[cut:]
-    events, _ = split(stream[: match + 1], starts, ends)
+        return next(k for k, each in enumerate(stream) if each[0] == stream[match][0])
+    events, _ = split(stream[: match + 1], window)
     inside = events and events[-1][-1] is stream[match]
-    cut = match + 1 - len(events[-1]) if inside else match
-    return stream[:cut], stream[cut:]
+    return match + 1 - len(events[-1]) if inside else match
 
 
 def closed(statements):
@@ -102,10 +112,9 @@ QUERIES = {
 
 def answered(arrivals, disorder, window, query, background):
     """All results in order (first time, last time, sorted rows); how many are in no event, and late."""
-    starts, ends, until = window
     stream, late = in_order(arrivals, disorder)
-    brought, rest = switch(stream, starts, ends, until)
-    events, outside = split(rest, starts, ends)
-    still = [(0, *statement, None) for statement in background] + brought
+    begin = switch(stream, window)
+    events, outside = split(stream, window, begin)
+    still = [(0, *statement, None) for statement in background] + stream[:begin]
     answer = QUERIES[query]
     return [(e[0][0], e[-1][0], answer(closed(still + e))) for e in events], outside, late

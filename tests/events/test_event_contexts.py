@@ -13,16 +13,23 @@ from ensue.windows.frontier import Disorder
 from .splitting_by_hand import IN, QUERIES, RULES, SUB, TYPE, answered
 
 STREAM = "urn:s"
-STARTS = [None, ("?x", "<urn:start>", "?y"), ("<urn:t1>", "<urn:start>", "?y"), ("?x", "<urn:start>", "?x")]
-ENDS = [None, ("?x", "<urn:end>", "?y"), ("?x", "<urn:start>", "<urn:t2>")]
-UNTIL = [None, None, ("?x", "<urn:go>", "?y")]
+STARTS = [
+    None,
+    (("?x", "<urn:start>", "?y"),),
+    (("<urn:t1>", "<urn:start>", "?y"),),
+    (("?x", "<urn:start>", "?x"),),
+    (("?x", "<urn:start>", "?y"), ("?y", "?p", "?z")),
+]
+ENDS = [None, (("?x", "<urn:end>", "?y"),), (("?x", "<urn:start>", "<urn:t2>"),)]
+ENDS += [(("?x", "<urn:end>", "?y"), ("?z", IN, "?y"))]
+UNTIL = [None, None, (("?x", "<urn:go>", "?y"),), (("?x", "<urn:go>", "?y"), ("?x", "<urn:type>", "?z"))]
 STRATEGIES = ("expiration", "recompute", "dred", "rete", "hybrid")
-SEEDS = 300
+SEEDS = 220
 
 
 def window_text(window):
     """The window as a query has it."""
-    starts, ends, until = (each and f"{{ {' '.join(each)} }}" for each in window)
+    starts, ends, until = (each and f"{{ {' . '.join(map(' '.join, each))} }}" for each in window)
     parts = ["GRAPH"] if not (starts or ends) else []
     parts += [f"STARTS {starts}"] if starts else []
     parts += [f"ENDS {ends}"] if ends else []
@@ -55,7 +62,7 @@ def results_of(reasoner, arrivals, random):
     """What comes out if batches of any size come in."""
     found, at = [], 0
     while at < len(arrivals):
-        size = random.choice((1, 2, 5, 20))
+        size = random.choice((1, 2, 5, 20, 50))
         reasoner.push(STREAM, arrivals[at : at + size])
         found += reasoner.advance()
         at += size

@@ -42,3 +42,11 @@ def test_the_experiment_runs_in_little() -> None:
     # An initiator is used up once, and recent ones are not used up by being taken.
     composed = {row["case"]: row["composed"] for row in strategies.rows}
     assert composed["cumulative"] <= composed["continuous"] <= composed["unrestricted"]
+
+
+@pytest.mark.long
+def test_a_million_events_leave_nothing_behind() -> None:
+    [table] = events.measure(events.Options(parts=("contexts",), grown=50_000)).tables
+    *contexts, graph = table.rows
+    assert [row["events"] for row in contexts] == [1_000_000] * 2
+    assert all(row["% more at most"] < 5 < graph["% more at most"] for row in contexts)

@@ -30,7 +30,7 @@ from .splitting_by_hand import IN, QUERIES, RULES, SUB, answered
 from .test_event_contexts import ENDS, STARTS, STREAM, UNTIL, arrivals_of, continuous
 from .test_shard_events import Store
 
-SEEDS = 60
+SEEDS = 36
 DISORDER = 2
 
 

@@ -52,7 +52,7 @@ class Options:
     batch_bytes: int = 64 << 20
     """Of a micro-batch, at most."""
     seed: int = 1
-    grown: int = 200_000
+    grown: int = 1_000_000
     """Small events that go into one growing graph, at most."""
     parts: Sequence[str] = PARTS
 

@@ -105,7 +105,8 @@ def _pruned(plan: Specialised) -> dict[str, Any]:
 def _window(on: StreamWindow) -> str:
     spec = on.spec
     if isinstance(spec, EventWindow):
-        size = f"each event by itself: {spec}"
+        later = " (plans are made anew when the background has come)" if spec.until else ""
+        size = f"each event by itself: {spec}{later}"
     elif isinstance(spec, CountWindow):
         size = f"the last {spec.size:,} statements, every {spec.step:,}"
     elif isinstance(spec, Landmark):

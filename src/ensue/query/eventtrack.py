@@ -142,6 +142,9 @@ class EventTrack:
         else:
             events, _ = self._make().split(every)
             cut = int((events == events[match]).argmax()) if events[match] else match
+            if cut:
+                self._splitter.split(every[:cut])
+                self._splitter.restart()
         self._begin(every[:cut])
         self.before = int(of[cut]) - 1
         return every[cut:], of[cut:]
@@ -204,8 +207,11 @@ class EventTrack:
 
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers in use."""
-        waiting = [] if self._waiting is None else self._waiting.parts
-        return [self._splitter.used_terms(), *(column for part, _ in waiting for column in part.terms)]
+        used: list[Iterable[int]] = [self._splitter.used_terms()]
+        if self._waiting is not None:
+            used.append(self._waiting.until.used_terms())
+            used += [column for part, _ in self._waiting.parts for column in part.terms]
+        return used
 
     # -- going on from a checkpoint ----------------------------------------------------------------
 
@@ -236,6 +242,7 @@ class EventTrack:
         """Let in once more what was admitted after everything up to `now`: nothing is answered."""
         arrivals, numbers = self._own(*_in_time(arrivals, numbers, now))
         if self._waiting is not None:
+            self._waiting.until(arrivals)  # It remembers what has come of it.
             self._waiting.parts.append((arrivals, numbers))
             return
         # What is held is all that came last, and in events that are open.

@@ -19,7 +19,7 @@ from ensue.windows.events import EventWindow, Marker
 
 EVENT_HINT = "[EVENT STARTS { pattern }], [EVENT ENDS { pattern }], both, or [EVENT GRAPH]"
 _UNTIL_HINT = "BACKGROUND UNTIL { pattern }"
-_ONE = "one triple pattern: its terms, and variables; for something that statements say, no FILTER"
+_BASIC = "a basic graph pattern: triple patterns of terms and variables, without FILTER and the like"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def event_clause(cursor: Cursor) -> EventClause:
 def _braces(cursor: Cursor) -> tuple[Token, ...]:
     """A group in braces, with them."""
     first = cursor.at
-    cursor.expect("{", f"a marker is {_ONE}: {EVENT_HINT}")
+    cursor.expect("{", f"a marker is {_BASIC}: {EVENT_HINT}")
     depth = 1
     while depth:
         token = cursor.token
@@ -85,14 +85,13 @@ def _marker(source: Source, names: Names, tokens: tuple[Token, ...], base: str) 
         tree = tree.p
     place = source.place(tokens[0].start)
     if tree.name != "BGP":
-        raise QueryError("a marker is more than a triple pattern", place=place, hint=_ONE)
-    if len(tree.triples) != 1:
-        count = "no triple pattern" if not tree.triples else f"{len(tree.triples)} triple patterns"
-        raise QueryError(f"a marker has {count}", place=place, hint=_ONE)
+        raise QueryError("a marker is more than a basic graph pattern", place=place, hint=_BASIC)
+    if not tree.triples:
+        raise QueryError("a marker has no triple pattern", place=place, hint=_BASIC)
     try:
-        return Marker(*map(_slot, tree.triples[0]))
+        return Marker(tuple((_slot(s), _slot(p), _slot(o)) for s, p, o in tree.triples))
     except NotCompiled:
-        raise QueryError("a marker is no property path", place=place, hint=_ONE) from None
+        raise QueryError("a marker is no property path", place=place, hint=_BASIC) from None
 
 
 def _slot(term: object) -> str:

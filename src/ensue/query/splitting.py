@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Protocol
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ensue.model import NEVER
 from ensue.query.arrivals import Arrivals
-from ensue.windows.events import EventWindow, Marker
+from ensue.windows.events import EventWindow, Marker, Triple
 from ensue.windows.frontier import Times
 
 Mask = NDArray[np.bool_]
@@ -23,22 +23,17 @@ _CONTEXTS = 2_147_483_646
 """So many numbers there are for contexts."""
 
 
-class Matcher:
-    """A marker at work: which statements match it.
+class _One:
+    """A triple pattern at work: which statements match it."""
 
-    >>> match = Matcher(Marker("?x", "<urn:p>", "?x"), {"<urn:p>": 5}.__getitem__)
-    >>> match(Arrivals.of([1, 2, 3], [7, 7, 8], [5, 5, 6], [7, 8, 8], [0, 0, 0])).tolist()
-    [True, False, False]
-    """
-
-    def __init__(self, marker: Marker, pin: Pin) -> None:
-        """`pin` gives the number of a text, which it keeps for ever."""
-        slots = list(enumerate((marker.s, marker.p, marker.o)))
+    def __init__(self, triple: Triple, pin: Pin) -> None:
+        slots = list(enumerate(triple))
         self._terms = [(at, pin(term)) for at, term in slots if not term.startswith("?")]
         self._same = [(a, b) for (a, one), (b, other) in combinations(slots, 2) if one == other]
+        self.variables = {term: at for at, term in slots if term.startswith("?")}
+        """Each, and where it stands."""
 
     def __call__(self, arrivals: Arrivals) -> Mask:
-        """Whether each of some statements matches."""
         columns = (arrivals.s, arrivals.p, arrivals.o)
         found = np.ones(len(arrivals), np.bool_)
         for at, number in self._terms:
@@ -46,6 +41,64 @@ class Matcher:
         for one, other in self._same:
             found &= columns[one] == columns[other]
         return found
+
+
+class Matcher:
+    """A marker at work: which statements complete a match. Of several triples it remembers what came of each.
+
+    >>> pin = {"<urn:p>": 5}.__getitem__
+    >>> some = Arrivals.of([1, 2, 3], [7, 7, 8], [5, 5, 5], [7, 8, 9], [0, 0, 0])
+    >>> Matcher(Marker((("?x", "<urn:p>", "?x"),)), pin)(some).tolist()
+    [True, False, False]
+    >>> Matcher(Marker((("?x", "<urn:p>", "?y"), ("?y", "<urn:p>", "?z"))), pin)(some[1:]).tolist()
+    [False, True]
+    """
+
+    def __init__(self, marker: Marker, pin: Pin) -> None:
+        """`pin` gives the number of a text, which it keeps for ever."""
+        self._each = [_One(triple, pin) for triple in marker.triples]
+        self._seen: list[dict[tuple[int, ...], None]] = [{} for _ in self._each]
+        """Of each triple what its variables had for values, since the last match; kept of several only."""
+
+    def __call__(self, arrivals: Arrivals) -> Mask:
+        """Whether each of some statements, which follow those of the last call, completes a match."""
+        masks = [one(arrivals) for one in self._each]
+        if len(masks) == 1:
+            return masks[0]
+        found = np.zeros(len(arrivals), np.bool_)
+        for row in np.flatnonzero(np.logical_or.reduce(masks)).tolist():
+            terms = (int(arrivals.s[row]), int(arrivals.p[row]), int(arrivals.o[row]))
+            for one, mask, seen in zip(self._each, masks, self._seen, strict=True):
+                if mask[row]:
+                    seen[tuple(terms[at] for at in one.variables.values())] = None
+            if self._agree({}, 0):
+                found[row] = True
+                self._seen = [{} for _ in self._each]
+        return found
+
+    def _agree(self, values: Mapping[str, int], at: int) -> bool:
+        """Whether the triples from one on have come, with these values of variables."""
+        if at == len(self._each):
+            return True
+        names = self._each[at].variables
+        for found in self._seen[at]:
+            own = dict(zip(names, found, strict=True))
+            agrees = all(values.get(name, value) == value for name, value in own.items())
+            if agrees and self._agree({**values, **own}, at + 1):
+                return True
+        return False
+
+    def used_terms(self) -> list[int]:
+        """The integers in use."""
+        return [number for seen in self._seen for values in seen for number in values]
+
+    def state(self, decode: Decode) -> list[Any]:
+        """What it remembers, as plain data: for `resume`."""
+        return [[decode(values) for values in seen] for seen in self._seen]
+
+    def resume(self, state: Sequence[Any], encode: Callable[[str], int]) -> None:
+        """Go on from a state."""
+        self._seen = [{tuple(map(encode, values)): None for values in seen} for seen in state]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,6 +168,9 @@ class Splitter(Protocol):
     def open_for(self, graph: int) -> int | None:
         """The number of the open event that a statement of this graph would be in; None: there is none."""
 
+    def restart(self) -> None:
+        """What was split so far was background: begin with the first event."""
+
     def used_terms(self) -> list[int]:
         """The integers in use."""
 
@@ -135,7 +191,7 @@ def splitter_of(window: EventWindow, pin: Pin, decode: Decode) -> Splitter:
 class ByMarkers:
     """Events from a marker on, up to a marker, or both.
 
-    >>> starts = Matcher(Marker("?x", "<urn:p>", "?y"), {"<urn:p>": 5}.__getitem__)
+    >>> starts = Matcher(Marker((("?x", "<urn:p>", "?y"),)), {"<urn:p>": 5}.__getitem__)
     >>> by = ByMarkers(starts, None)
     >>> numbers, ended = by.split(Arrivals.of([1, 2, 3], [7, 7, 7], [6, 5, 6], [8, 8, 8], [0, 0, 0]))
     >>> numbers.tolist(), ended.numbers.tolist(), by.end(3).numbers.tolist()
@@ -213,17 +269,28 @@ class ByMarkers:
         """The number of the open event that a statement of this graph would be in; None: there is none."""
         return self.number if self._is_open else None
 
+    def restart(self) -> None:
+        """All that came was background: count from the beginning. What came of markers is remembered."""
+        self.number, self._is_open = 0, False
+
     def used_terms(self) -> list[int]:
-        """None."""
-        return []
+        """Those that have come of markers."""
+        return [number for each in self._markers for number in each.used_terms()]
+
+    @property
+    def _markers(self) -> list[Matcher]:
+        return [each for each in (self._starts, self._ends) if each is not None]
 
     def state(self, decode: Decode) -> list[Any]:
         """Everything, as plain data: for `resume`."""
-        return [self.number, self._is_open, self._first, self._last]
+        markers = [each.state(decode) for each in self._markers]
+        return [self.number, self._is_open, self._first, self._last, markers]
 
     def resume(self, state: Sequence[Any], encode: Callable[[str], int]) -> None:
         """Go on from a state."""
-        self.number, self._is_open, self._first, self._last = state
+        self.number, self._is_open, self._first, self._last, markers = state
+        for each, seen in zip(self._markers, markers, strict=True):
+            each.resume(seen, encode)
 
 
 class ByElement:
@@ -295,6 +362,9 @@ class ByElement:
     def open_for(self, graph: int) -> int | None:
         """The number of the open event that a statement of this graph would be in; None: there is none."""
         return self._open.get(graph)
+
+    def restart(self) -> None:
+        """Nothing came that was no background."""
 
     def used_terms(self) -> list[int]:
         """The names of the graphs of open events."""

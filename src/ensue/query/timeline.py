@@ -20,14 +20,14 @@ from ensue.query.arrivals import Arrivals
 from ensue.query.background import Background
 from ensue.query.describe import describe
 from ensue.query.eventquery import EventQuery
-from ensue.query.eventtrack import Answered, EventTrack
+from ensue.query.eventtrack import Answered
+from ensue.query.eventtracks import EventTracks
 from ensue.query.levels import check_events, levels
 from ensue.query.output import Result
 from ensue.query.running import RunningQuery
 from ensue.query.together import evaluate_together
 from ensue.query.tree import ContinuousQuery, Kind
 from ensue.windows.count import Numbering
-from ensue.windows.events import EventWindow
 from ensue.windows.registered import Axis, On, Query
 from ensue.windows.report import Report
 from ensue.windows.schedule import Schedule
@@ -54,18 +54,16 @@ class Timeline:
         `explain` is given each result while what the query saw is the last that `memory` has of it.
         `background_came` is told the name of the background that a stream has brought.
         """
-        self._background_came = background_came
         self._explain = explain
         self._admission = admission
         self._memory = memory
-        self._dictionary = dictionary
         self._encode = dictionary.encode_all
         self._running: dict[str, RunningQuery] = {}
         self._reports: dict[str, Report] = {}
         self._levels: dict[str, int] = {}
         self._by_time: list[Schedule] = []
         self._by_count: dict[str, Schedule] = {}
-        self._tracks: dict[tuple[str, EventWindow], EventTrack] = {}
+        self.events = EventTracks(admission, dictionary, background_came)
         self._numbering = Numbering()
         self._now = self._newest = NEVER
         self._begun = False
@@ -118,7 +116,8 @@ class Timeline:
         if not moved:
             return self._enter(running, missing)
         # Nothing has come yet, so everything can be put in order anew.
-        self._by_time, self._by_count, self._tracks = [], {}, {}
+        self._by_time, self._by_count = [], {}
+        self.events.clear()
         return [self._enter(each, [NEVER] * len(each.query.streams)) for each in self.queries][-1]
 
     def remove(self, name: str) -> RunningQuery:
@@ -128,8 +127,7 @@ class Timeline:
             raise UsageError(f"no query '{name}' is registered", hint=f"registered: {known}")
         running = self._running[name]
         if isinstance(running, EventQuery):
-            self._track(running).remove(name)
-            self._tracks = {key: track for key, track in self._tracks.items() if len(track)}
+            self.events.remove(running)
         else:
             self._schedule(running).remove(name)
         del self._running[name]
@@ -171,13 +169,12 @@ class Timeline:
             schedule.admit(stream, arrivals.times)
         numbers = self._numbering.take(stream, len(arrivals))
         self._count(stream, arrivals, numbers)
-        for track in self._tracks_of(stream):
-            self._give(track.admit(arrivals, np.arange(numbers.start, numbers.stop), self._now))
+        each = np.arange(numbers.start, numbers.stop)
+        self._give(self.events.admit(stream, arrivals, each, self._now))
 
     def admitted(self, time: int) -> None:
         """Everything up to `time` has been admitted: events that can have no more statements are over."""
-        for track in self._tracks.values():
-            self._give(track.pass_time(time))
+        self._give(self.events.pass_time(time))
 
     def retract(self, stream: str, arrivals: Arrivals, *, every: bool) -> None:
         """Take statements back."""
@@ -185,8 +182,7 @@ class Timeline:
             if self._memory is not None:
                 self._memory.retract(stream, row, every=every)
             self._admission.retract(stream, row, every=every)
-            for track in self._tracks_of(stream):
-                track.retract(row, every=every)
+            self.events.retract(stream, row, every=every)
 
     def reach(self, time: int) -> list[Result]:
         """Everything up to `time` has been admitted: the answers that are due, and those of counts before."""
@@ -218,8 +214,7 @@ class Timeline:
             schedule.end(stream)
             while (number := schedule.next_stop()) is not None:
                 self._stop(schedule, number, self._newest)
-        for track in self._tracks_of(stream):
-            self._give(track.end(self._newest))
+        self._give(self.events.end(stream, self._newest))
 
     def end_level(self, level: int) -> None:
         """The queries of a level have nothing due any more, so what they construct has ended."""
@@ -243,7 +238,7 @@ class Timeline:
     def horizon(self, stream: str) -> tuple[int, int]:
         """The time and the number of a stream at or below which nothing matters any more."""
         time, number = self._admission.horizon(stream)
-        number = min([number, *(track.before for track in self._tracks_of(stream))])
+        number = min(number, self.events.before(stream))
         return min([time, *(schedule.compare_after(stream) for schedule in self._by_time)]), number
 
     def take_made(self) -> dict[str, Arrivals]:
@@ -263,7 +258,7 @@ class Timeline:
             "thresholds": self._admission.state(),
             "by_time": [schedule.state() for schedule in self._by_time],
             "by_count": {stream: schedule.state() for stream, schedule in self._by_count.items()},
-            "tracks": [track.state() for track in self._tracks.values()],
+            "tracks": self.events.state(),
             "evaluations": {name: running.evaluations for name, running in self._running.items()},
             "unkeyed": {name: running.unkeyed for name, running in self._running.items()},
             "events": {name: each.events.tally for name, each in self._running.items() if each.events},
@@ -276,8 +271,7 @@ class Timeline:
 
         `memories` are what queries remember.
         """
-        for track, saved in zip(self._tracks.values(), state["tracks"], strict=True):
-            track.start_again(saved, memories)
+        self.events.start_again(state["tracks"], memories)
         self._admission.start_again(state["thresholds"], before)
         self._numbering = Numbering(dict(before))
         for schedule in [*self._by_time, *self._by_count.values()]:
@@ -298,8 +292,7 @@ class Timeline:
             numbered = arrivals.at(np.arange(numbers.start, numbers.stop))
             self._admission.admit("count", stream, numbered)
             self._by_count[stream].admit_again(stream, numbered.times, numbers.start - 1)
-        for track in self._tracks_of(stream):
-            track.admit_again(arrivals, np.arange(numbers.start, numbers.stop), now)
+        self.events.admit_again(stream, arrivals, np.arange(numbers.start, numbers.stop), now)
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Go on from a state, with what it held let in again."""
@@ -310,8 +303,7 @@ class Timeline:
             schedule.resume(saved)
         for stream, schedule in self._by_count.items():
             schedule.resume(state["by_count"][stream])
-        for track, events in zip(self._tracks.values(), state["tracks"], strict=True):
-            track.resume(events)
+        self.events.resume(state["tracks"])
         for name, count in state["evaluations"].items():
             self._running[name].evaluations = count
             self._running[name].unkeyed = state["unkeyed"][name]
@@ -349,22 +341,11 @@ class Timeline:
     def _enter(self, running: RunningQuery, missing: Sequence[int]) -> int | None:
         query = running.query
         if isinstance(running, EventQuery):
-            self._track(running).add(running, self._reports[query.name])
+            self.events.add(running, self._reports[query.name])
             return NEVER
         windows = tuple(On(on.stream, on.spec) for on in query.streams)
         entered = Query(query.name, windows, query.every_ms, self._reports[query.name])
         return self._schedule(running).add(entered, missing)
-
-    def _track(self, running: EventQuery) -> EventTrack:
-        stream, window = running.query.streams[0].stream, running.window
-        if (stream, window) not in self._tracks:
-            self._tracks[stream, window] = EventTrack(
-                stream, window, self._admission, self._dictionary, self._background_came
-            )
-        return self._tracks[stream, window]
-
-    def _tracks_of(self, stream: str) -> list[EventTrack]:
-        return [track for track in self._tracks.values() if track.stream == stream]
 
     def _give(self, answered: Iterable[Answered]) -> None:
         """Results are there, of events whose end was known at these times."""
@@ -373,15 +354,6 @@ class Timeline:
                 self._explain(result)
             self._results.append(result)
             self._pass_on(result, time)
-
-    @property
-    def outside(self) -> int:
-        """How many statements were in no event."""
-        return sum(track.outside for track in self._tracks.values())
-
-    def used_terms(self) -> list[Iterable[int]]:
-        """The columns of integers that events which are not over use."""
-        return [column for track in self._tracks.values() for column in track.used_terms()]
 
     def _schedule(self, running: RunningQuery) -> Schedule:
         if running.scopes.axis == "count":

@@ -11,21 +11,24 @@ from dataclasses import dataclass
 
 from ensue.windows.spec import CountWindow
 
+Triple = tuple[str, str, str]
+"""A triple pattern: terms in canonical text, and variables as `?x`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A triple pattern that statements are held against: terms in canonical text, and variables as `?x`.
+    """A basic graph pattern that the statements of a stream are held against.
 
-    >>> str(Marker("?x", "<urn:p>", "<urn:a>"))
-    '{ ?x <urn:p> <urn:a> }'
+    It is matched at the statement with which all of it has come since it was matched last.
+
+    >>> str(Marker((("?x", "<urn:p>", "?y"), ("?y", "<urn:q>", "<urn:a>"))))
+    '{ ?x <urn:p> ?y . ?y <urn:q> <urn:a> }'
     """
 
-    s: str
-    p: str
-    o: str
+    triples: tuple[Triple, ...]
 
     def __str__(self) -> str:
-        return f"{{ {self.s} {self.p} {self.o} }}"
+        return f"{{ {' . '.join(map(' '.join, self.triples))} }}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class EventWindow(CountWindow):
 
     An element is what has the same time and the same graph name.
 
-    >>> str(EventWindow(starts=Marker("?x", "<urn:p>", "?y"))), str(EventWindow())
+    >>> str(EventWindow(starts=Marker((("?x", "<urn:p>", "?y"),)))), str(EventWindow())
     ('EVENT STARTS { ?x <urn:p> ?y }', 'EVENT GRAPH')
     """
 
