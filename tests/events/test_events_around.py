@@ -9,6 +9,7 @@ import pytest
 
 from ensue.bench import events
 from ensue.cli.main import main
+from ensue.errors import UsageError
 from ensue.query.language import parse_query
 
 PAGE = Path(__file__).parents[2] / "docs" / "events.md"
@@ -33,7 +34,8 @@ def test_explain_shows_expressions_and_how_they_are_divided(tmp_path: Path, caps
 
 
 def test_the_experiment_runs_in_little() -> None:
-    options = events.Options(events=3000, keys=50, rate=1000, chains=(2, 3), batch=500)
+    parts = "chains", "contexts"
+    options = events.Options(events=3000, keys=50, rate=1000, chains=(2, 3), batch=500, parts=parts)
     chains, strategies, contexts = events.measure(options).tables
     assert [row["garbage collection"] for row in chains.rows] == ["on", "off"] * 2
     assert all(row["% gone in time"] == 100 for row in chains.rows if row["garbage collection"] == "on")
@@ -50,3 +52,8 @@ def test_a_million_events_leave_nothing_behind() -> None:
     *contexts, graph = table.rows
     assert [row["events"] for row in contexts] == [1_000_000] * 2
     assert all(row["% more at most"] < 5 < graph["% more at most"] for row in contexts)
+
+
+def test_an_experiment_has_parts() -> None:
+    with pytest.raises(UsageError, match="no part 'chain'"):
+        events.experiment(events.Options(parts=("chain",)))
