@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,44 +32,69 @@ class Lookout:
     def __init__(self, shapes: Iterable[Shape], pin: Callable[[str], int]) -> None:
         """`pin` gives the number of a text, which it keeps for ever."""
         numbers = [tuple(ANY if term is None else pin(term) for term in shape) for shape in shapes]
-        self._wanted = np.array(numbers, np.int64).reshape(-1, 3)
-        predicates = self._wanted[:, 1]
-        self._named = np.zeros(int(predicates.max(initial=0)) + 2, np.bool_)  # The last: any later term.
-        self._named[predicates] = True
-        ends = self._wanted[:, [0, 2]] != ANY
-        self._forms = [(form, self._keys(form, ends)) for form in np.unique(ends, axis=0).tolist()]
-
-    def _keys(self, form: list[bool], ends: NDArray[np.bool_]) -> Numbers:
-        s, p, o = self._wanted[(ends == form).all(axis=1)].T
-        return np.unique(_keyed(form, s, p, o), axis=0)
+        wanted = np.array(numbers, np.int64).reshape(-1, 3)
+        self._named = _marks(wanted[:, 1])
+        ends = wanted[:, [0, 2]] != ANY
+        forms = np.unique(ends, axis=0)
+        self._forms = [_Form.of(wanted[(ends == form).all(axis=1)]) for form in forms]
 
     def first(self, s: Numbers, p: Numbers, o: Numbers) -> int | None:
         """The number of the first such statement; None: there is none."""
-        there = np.flatnonzero(self._named[np.minimum(p, len(self._named) - 1)])
+        there = np.flatnonzero(_marked(self._named, p))
         if not len(there):
             return None
-        found = np.zeros(len(there), np.bool_)
-        for form, wanted in self._forms:
-            found |= _among(_keyed(form, s[there], p[there], o[there]), wanted, with_subject=form[0])
-        return int(there[found.argmax()]) if found.any() else None
+        found = [rows[0] for form in self._forms if len(rows := form.among(there, s, p, o))]
+        return int(min(found)) if found else None
 
 
-def _keyed(form: list[bool], s: Numbers, p: Numbers, o: Numbers) -> Numbers:
-    """What a form names of each statement, in two numbers: its predicate with its object, and its subject."""
-    of_subject, of_object = form
-    keys = np.zeros((len(p), 2), np.int64)
-    keys[:, 0] = np.asarray(p, np.int64) << 32 | (np.asarray(o, np.int64) if of_object else 0)
-    if of_subject:
-        keys[:, 1] = s
-    return keys
+class _Form(NamedTuple):
+    """Shapes that name their ends alike: both of them, one or none."""
+
+    predicates: Numbers
+    subjects: Numbers | None
+    """Marks for the terms that are named there; None: any may stand there."""
+    objects: Numbers | None
+    pairs: Numbers
+    """Predicates with objects, in one number each."""
+    triples: frozenset[tuple[int, ...]]
+
+    @classmethod
+    def of(cls, wanted: Numbers) -> _Form:
+        s, p, o = wanted.T
+        subjects, objects = (None if (ends == ANY).all() else _marks(ends) for ends in (s, o))
+        return cls(
+            _marks(p), subjects, objects, np.unique(_pairs(p, o)), frozenset(map(tuple, wanted.tolist()))
+        )
+
+    def among(self, rows: Numbers, s: Numbers, p: Numbers, o: Numbers) -> Numbers:
+        """Which of some rows have one of the shapes. Most are out after a look at each of their terms."""
+        rows = rows[_marked(self.predicates, p[rows])]
+        if self.subjects is not None:
+            rows = rows[_marked(self.subjects, s[rows])]
+        if self.objects is not None:
+            rows = rows[_marked(self.objects, o[rows])]
+            rows = rows[np.isin(_pairs(p[rows], o[rows]), self.pairs)] if len(rows) else rows
+        if self.subjects is None or not len(rows):
+            return rows
+        last = o[rows].tolist() if self.objects is not None else [ANY] * len(rows)
+        triples = zip(s[rows].tolist(), p[rows].tolist(), last, strict=True)
+        return rows[[triple in self.triples for triple in triples]]
 
 
-def _among(keys: Numbers, wanted: Numbers, *, with_subject: bool) -> NDArray[np.bool_]:
-    found = np.isin(keys[:, 0], wanted[:, 0])
-    if with_subject:  # Few shapes name one, and few statements have come so far.
-        pairs = set(map(tuple, wanted.tolist()))
-        found[found] = [tuple(key) in pairs for key in keys[found].tolist()]
+def _marks(numbers: Numbers) -> Numbers:
+    """For each number up to the greatest whether it is one of these; the last mark is for all beyond."""
+    marks = np.zeros(int(numbers.max(initial=0)) + 2, np.bool_)
+    marks[numbers] = True
+    return marks
+
+
+def _marked(marks: Numbers, numbers: Numbers) -> Numbers:
+    found: Numbers = marks[np.minimum(numbers, len(marks) - 1)]
     return found
+
+
+def _pairs(p: Numbers, o: Numbers) -> Numbers:
+    return np.asarray(p, np.int64) << 32 | np.asarray(o, np.int64)
 
 
 def list_for_rules(where: str, s: str, p: str, o: str) -> InputError:
