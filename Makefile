@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-TEST_WORKERS ?= 2
+# One more than cores: those who test Spark, and kills, wait much of the time.
+TEST_WORKERS ?= 3
 SOAK_SECONDS ?= 300
 SOAK_STATEMENTS ?= 20000000
 SOAK_KILLS ?= 100
