@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from os import PathLike
 from typing import Any, NamedTuple
 
 from ensue.dictionary import Dictionary
-from ensue.errors import QueryError, StrategyError, UsageError, did_you_mean
-from ensue.events.engine import Derivation, EventEngine
+from ensue.errors import StrategyError, UsageError, did_you_mean
 from ensue.files import FilePath
 from ensue.graphs import Graphs
 from ensue.knowledge import InFiles, Knowledge, Update
@@ -28,25 +27,22 @@ from ensue.proof.explanation import Explanation
 from ensue.proof.memory import Memory
 from ensue.proof.scene import Scenes
 from ensue.query.admission import Admission
-from ensue.query.algebra import uses_timestamps
 from ensue.query.answers import Row
 from ensue.query.arrivals import Arrivals
 from ensue.query.background import Background
 from ensue.query.check import Check
-from ensue.query.choose import choose_evaluator
 from ensue.query.eventquery import EventQuery
 from ensue.query.intake import Act, Intake, Statement
 from ensue.query.language import parse_query
 from ensue.query.output import Result
-from ensue.query.parting import Parting
+from ensue.query.preparing import Preparing
 from ensue.query.running import RunningQuery, Sources
 from ensue.query.scopeplans import ScopePlans
-from ensue.query.scopes import KEYS_FIXED, background_name, find_scopes
 from ensue.query.share import Share
 from ensue.query.terms_in import Term, term_text
 from ensue.query.timeline import Timeline
 from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
-from ensue.query.updates import Triple, Updates, changed, reloaded
+from ensue.query.updates import Triple, Updates, changed, check_temporal, reloaded
 from ensue.query.violations import Watch, watching_of
 from ensue.query.watches import Watches
 from ensue.rules.load import load_rules
@@ -57,7 +53,7 @@ from ensue.violations import Reported
 from ensue.windows.events import EventWindow
 from ensue.windows.frontier import MAX_PENDING, Clock, Disorder
 from ensue.windows.report import Report
-from ensue.windows.spec import Bounds, CountWindow, Grid, Landmark, TimeWindow
+from ensue.windows.spec import Bounds, CountWindow, Grid, TimeWindow
 
 
 class Registration(NamedTuple):
@@ -131,7 +127,6 @@ class Reasoner:
         if strategy != "auto":
             check_strategy(strategy)
         self.strategy = strategy
-        self._evaluator = evaluator
         if isinstance(background, Iterable):
             background = InFiles(tuple(background), Graphs(graphs, allow))
         watching = None if violations is None else watching_of(violations)
@@ -142,11 +137,11 @@ class Reasoner:
             self.dictionary, Background(found, self.dictionary, background, strategy, equality)
         )
         self._updates = Updates()
-        self._t0, self._bounds, self._report = t0, bounds, report or Report()
-        self._until = until
-        self._collects = collects
-        self._fixed_schema = fixed_schema
+        self._report = report or Report()
         self._check = None if check is None else Check(check)
+        self._preparing = Preparing(
+            self._sources, strategy, evaluator, t0, bounds, until, fixed_schema, self._check, collects
+        )
         self._intake = Intake(disorder, max_pending, clock)
         self._admission = Admission(
             ScopePlans(
@@ -185,7 +180,7 @@ class Reasoner:
         `share`: give only what is one's own among several who answer it.
         """
         parsed = parse_query(query, file) if isinstance(query, str) else query
-        registered = self._register(self._with_options(parsed), report, share)
+        registered = self._register(self._preparing.with_options(parsed), report, share)
         for watch in self._watches.wanted([parsed]):
             self.watch(watch)
         return registered
@@ -198,10 +193,11 @@ class Reasoner:
         if watch.name not in self._watches:
             self._watches.add(watch)
             # At each close: that a window is reported seldom says nothing of what is wrong in it.
-            self._register(self._with_options(watch.parse()), Report(), share)
+            self._register(self._preparing.with_options(watch.parse()), Report(), share)
 
     def _register(self, parsed: ContinuousQuery, report: Report | None, share: Share | None) -> Registration:
-        running = self._prepare(parsed, share)
+        check_temporal([parsed] if self._updates else [])
+        running = self._preparing.running(parsed, share)
         try:
             exact_from = self._timeline.add(running, report or self._report)
         except StrategyError:  # Nobody reads what it would have read.
@@ -242,72 +238,6 @@ class Reasoner:
     def queries(self) -> list[ContinuousQuery]:
         """The registered queries, in order of registration."""
         return [running.query for running in self._timeline.queries if not running.query.violations]
-
-    def _with_options(self, query: ContinuousQuery) -> ContinuousQuery:
-        """The query with the reasoner's t0 and bounds in its windows."""
-        streams = tuple(
-            replace(on, spec=replace(on.spec, t0=self._t0, bounds=self._bounds))
-            if isinstance(on.spec, TimeWindow | Landmark)
-            else on
-            for on in query.streams
-        )
-        if query.event_window is None or query.event_window.until is None:
-            return replace(query, streams=streams)
-        brought = background_name(query.streams[0].stream, query.event_window)
-        self._background.expect(brought)
-        return replace(query, streams=streams, default_graphs=(*query.default_graphs, brought))
-
-    def _prepare(self, query: ContinuousQuery, share: Share | None) -> RunningQuery:
-        self._background.check([*query.default_graphs, *query.named_graphs])
-        # What is wrong may be a literal, which oxigraph does not take for a subject.
-        evaluator = "compiled" if query.violations else self._evaluator
-        choice = choose_evaluator(query, self.dictionary, evaluator, share)
-        stamped = self.strategy != "dred"
-        scopes = find_scopes(
-            query,
-            alone=not stamped,
-            timestamps=uses_timestamps(query),
-            keys_come=not self._fixed_schema,
-        )
-        named = {iri: self._background.named(iri) for iri in query.named_graphs}
-        until = (self._until or query.violations) and stamped
-        kind = RunningQuery if query.event_window is None else EventQuery
-        return kind(
-            query,
-            scopes,
-            choice,
-            named,
-            self._sources,
-            until=until,
-            share=share,
-            check=self._check,
-            events=self._events(query),
-        )
-
-    def _events(self, query: ContinuousQuery) -> EventEngine | None:
-        """What finds the occurrences of a query's temporal expressions, if it has any."""
-        if query.events is None:
-            return None
-        self._check_events([query] if self._updates else [])
-        derived = self._background.derivation(query)
-        parting = None
-        if query.partition is not None:
-            derived, parting = self._parted(query, query.partition.property, derived)
-        return EventEngine(query, self.dictionary, derived, parting=parting, collects=self._collects)
-
-    def _parted(
-        self, query: ContinuousQuery, name: str | None, derived: Derivation
-    ) -> tuple[Derivation, Parting]:
-        """The partitions of a temporal query, by a property or (None) by graph, and what that assumes."""
-        if name is None:
-            return derived, Parting(None)
-        if not self._fixed_schema:
-            what = f"a stream may bring keys of {query.partition}, and what was used up is not taken back"
-            raise QueryError(what, place=query.place, hint=KEYS_FIXED)
-        graphs = frozenset(query.default_graphs)
-        return derived.assuming((None, f"<{name}>", None)), Parting(
-            lambda: self._background.keys(graphs, name)
-        )
 
     def _follow(self, stream: str) -> list[WindowSpec]:
         if stream not in self._streams:
@@ -414,21 +344,11 @@ class Reasoner:
 
     def change(self, update: Update) -> int | None:
         """The same for an update as data."""
-        self._check_events([running.query for running in self._timeline.queries])
+        check_temporal([running.query for running in self._timeline.queries])
         self._updates.put(update, self._intake.time)
         self._sources.changes = True
         found = [running.exact_from(update.at) for running in self._timeline.queries]
         return None if None in found else max([update.at, *(each for each in found if each is not None)])
-
-    def _check_events(self, queries: Iterable[ContinuousQuery]) -> None:
-        """Refuse what was composed over a background that is to change."""
-        for query in queries:
-            if query.events is not None:
-                what = (
-                    f"the background changes, and what the temporal query '{query.name}' has composed stays"
-                )
-                hint = "run it by itself, and start it anew with the other background"
-                raise UsageError(what, hint=hint)
 
     def _start_over(self, update: Update) -> None:
         """Go on with another background, as if it had always been that."""

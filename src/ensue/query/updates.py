@@ -11,6 +11,7 @@ from ensue.files import FilePath, Statement, read_statements
 from ensue.knowledge import Update
 from ensue.model import FOREVER, NEVER
 from ensue.query.terms_in import Term, term_text
+from ensue.query.tree import ContinuousQuery
 
 Triple = tuple[Term, Term, Term]
 
@@ -46,6 +47,15 @@ class Updates:
         if not self._waiting or self._waiting[0].at > time:
             return None
         return self._waiting.pop(0)
+
+
+def check_temporal(queries: Iterable[ContinuousQuery]) -> None:
+    """Refuse what is composed over a background that is to change."""
+    for query in queries:
+        if query.events is not None:
+            what = f"the background changes, and what the temporal query '{query.name}' has composed stays"
+            hint = "run it by itself, and start it anew with the other background"
+            raise UsageError(what, hint=hint)
 
 
 def changed(add: Iterable[Triple], remove: Iterable[Triple], at: int) -> Update:
