@@ -71,7 +71,7 @@ def test_shards_give_what_is_found_by_hand(seed, tmp_path):
     rows, kinds = [], Counter()
     for shard in range(shards):
 
-        def make(shard=shard):
+        def make(*_, shard=shard):
             shares = {"query": Share("", Owns(shards, shard))} if shards > 1 else {}
             made = job.resumable(shares)
             made.settle()
@@ -160,7 +160,7 @@ def test_what_is_over_leaves_the_log():
         [parse_query(continuous(next(iter(QUERIES)), (STARTS[1], None, None)))], parse_rules(RULES), Sent()
     )
 
-    def make():
+    def make(*_):
         made = job.resumable()
         made.settle()
         return made

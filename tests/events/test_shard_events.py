@@ -90,7 +90,7 @@ def routing_of(query: ContinuousQuery) -> Routing:
 def maker(query: ContinuousQuery, routing: Routing | None, shard: int) -> Callable[[], Resumable]:
     """Makes the reasoner of one of two shards, or (None) of the only one."""
 
-    def make() -> Resumable:
+    def make(*_: object) -> Resumable:
         made = Resumable(disorder=Disorder(2))
         made.register(query, share=None if routing is None else routing.share("query", 2, shard))
         made.settle()
