@@ -3,8 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# One more than cores: those who test Spark, and kills, wait much of the time.
-TEST_WORKERS ?= 3
+TEST_WORKERS ?= 2
 SOAK_SECONDS ?= 300
 SOAK_STATEMENTS ?= 20000000
 SOAK_KILLS ?= 100
