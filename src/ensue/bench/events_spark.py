@@ -20,7 +20,7 @@ import numpy as np
 
 from ensue.bench.harness import Result, Row, Table, progress, ratio
 from ensue.bench.pipeline import PASS_THROUGH, folder_of_files
-from ensue.bench.pipeline_jobs import Ran, answer, pass_through
+from ensue.bench.pipeline_jobs import Ran, answer, in_turn, pass_through
 from ensue.bench.pipeline_state import changes
 from ensue.job import Job
 from ensue.knowledge import Sent
@@ -122,15 +122,7 @@ def throughput(options: SparkOptions, spark: Any, folder: Path) -> Result:
         ),
         "a chain of 2": chain,
     }
-    progress("Spark: warming up")
-    for job in jobs.values():
-        job(small)
-    ran: dict[str, list[Ran]] = {name: [] for name in jobs}
-    for turn in range(options.repeats):
-        for name, job in jobs.items():
-            ran[name].append(job(file))
-            found = ran[name][-1]
-            progress(f"Spark: {name}, run {turn + 1} of {options.repeats}: {found.steady:,.0f} events/s")
+    ran = in_turn(jobs, file, small, options.repeats, "events")
     rows = [_row(name, found, ran[PASS_THROUGH]) for name, found in ran.items()]
     chains = rows[-1]
     note = (

@@ -18,7 +18,7 @@ from typing import Any
 
 from ensue.bench import pipeline_latency, pipeline_overload, pipeline_state
 from ensue.bench.harness import Chart, Experiment, Result, Row, Table, progress
-from ensue.bench.pipeline_jobs import Ran, answer, pass_through, plan
+from ensue.bench.pipeline_jobs import Ran, answer, in_turn, pass_through, plan
 from ensue.bench.pipeline_overload import Load
 from ensue.bench.plant import Plant, query
 from ensue.errors import UsageError
@@ -103,17 +103,8 @@ def throughput(options: Options, spark: Any, folder: Path) -> Result:
     progress(f"writing {options.statements:,} statements")
     file = options.plant.write(options.statements, folder)
     jobs = _jobs(options, spark)
-    progress("warming up")
     small = options.plant.write(options.statements // 20, folder)
-    for job in jobs.values():
-        job(small)
-    ran: dict[str, list[Ran]] = {name: [] for name in jobs}
-    for turn in range(options.repeats):
-        for name, job in jobs.items():
-            ran[name].append(job(file))
-            found = ran[name][-1]
-            progress(f"{name}, run {turn + 1} of {options.repeats}: {found.steady:,.0f} statements/s")
-    return _compared(ran)
+    return _compared(in_turn(jobs, file, small, options.repeats, "statements"))
 
 
 def _jobs(options: Options, spark: Any) -> dict[str, Callable[[Path], Ran]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ensue.bench.harness import progress
 from ensue.bench.plant import CROWD_NODE, REGIME, STREAM, Plant
 from ensue.bench.processes import taken
 from ensue.job import Job, Settings
@@ -140,6 +141,21 @@ def follow(spark: Any, plan: Plan, file: Path, on_batch: Callable[[MicroBatch, f
 
     run = Run(spark, plan, Feed({STREAM: str(file)}, finite=False), take)
     run.until_it_ends()
+
+
+def in_turn(
+    jobs: Mapping[str, Callable[[Path], Ran]], file: Path, small: Path, repeats: int, what: str
+) -> dict[str, list[Ran]]:
+    """Jobs over the same file, one after the other, several times; over a small one first, to warm up."""
+    progress("warming up")
+    for job in jobs.values():
+        job(small)
+    ran: dict[str, list[Ran]] = {name: [] for name in jobs}
+    for turn in range(repeats):
+        for name, job in jobs.items():
+            ran[name].append(job(file))
+            progress(f"{name}, run {turn + 1} of {repeats}: {ran[name][-1].steady:,.0f} {what}/s")
+    return ran
 
 
 def pass_through(spark: Any, file: Path, *, bytes_per_batch: int | None, stream: str = STREAM) -> Ran:
