@@ -130,6 +130,7 @@ def test_mutated_sparql(text):
 
 @settings(max_examples=300)
 @given(shuffled(SPARQL))
+@example("INSERT { ?a ?b ?c } WHERE { ?a ?b ?c } FILTER")
 def test_shuffled_sparql(text):
     check(text, "sparql")
 

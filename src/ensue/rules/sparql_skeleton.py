@@ -301,7 +301,7 @@ def _expression(piece: Piece, at: int, word: Token) -> tuple[range, int] | None:
     if word.is_word("BIND"):  # ( expression AS ?v )
         end = piece.partner.get(at, 0) - 2
         return (range(at + 1, end), end) if end > at and piece.items[end].token.is_word("AS") else None
-    if piece.items[at].token.is_word("EXISTS"):  # { } is for rdflib to read
+    if at == len(piece.items) or piece.items[at].token.is_word("EXISTS"):  # { } is for rdflib to read
         return None
     if at in piece.partner:  # ( expression )
         return range(at + 1, piece.partner[at]), piece.partner[at] + 1
