@@ -93,6 +93,22 @@ def test_equality_of_everything_with_itself_loads_no_rules_for_equality():
     assert "eq-rep-p" not in again, "no predicate of the data is the same as another one"
 
 
+def test_all_rules_are_loaded_where_looking_takes_too_long():
+    """Keys and a functional property may make anything the same as anything."""
+    data = [
+        ("<urn:a>", f"<{OWL}hasKey>", "<urn:d>"),
+        ("<urn:b>", "<urn:d>", "<urn:b>"),
+        ("<urn:c>", f"<{OWL}propertyChainAxiom>", "<urn:a>"),
+        ("<urn:c>", "<urn:a>", "<urn:c>"),
+        ("<urn:d>", TYPE, f"<{OWL}FunctionalProperty>"),
+    ]
+    rules = load_rules("owl2rl")
+    found = selected(rules, data)
+    assert found.rules == rules
+    assert not found.left_out
+    assert found.line.startswith(f"all {len(rules.rules)} rules are loaded")
+
+
 @pytest.mark.parametrize(
     ("rule", "data", "kept"),
     [

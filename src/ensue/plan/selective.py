@@ -7,6 +7,9 @@ without it. Conditions are asked as far as a term's kind tells.
 
 Statements of the form (x P x) are kept apart: where everything is only the same as itself, the rules for
 equality repeat their premises, and that is nothing.
+
+Where anything may be the same as anything, all that can be said is said, and looking at it never pays. So
+there is a bound, beyond which all rules are loaded.
 """
 
 from __future__ import annotations
@@ -44,6 +47,9 @@ SAMPLES = {
 OTHERWISE = f'"01"^^<{XSD}integer>'
 """What stands for typed literals that can be written more simply, or are ill-typed."""
 
+MOST_TRIES = 200_000
+"""How often a premise is held against a statement, at most: some 0.3 s on one core."""
+
 ANY = frozenset((*SAMPLES.values(), OTHERWISE))
 _GIVES_IRIS = frozenset(("isDLiteral", "datatype", "baseDatatype"))
 _BY_KIND = frozenset(("notLiteral", "isLiteral", "isPLiteral", "isIRI", "isBlank"))
@@ -56,9 +62,14 @@ class Selected:
     rules: RuleSet
     left_out: tuple[Rule, ...]
 
+    is_sure: bool = True
+    """Whether all rules were looked at: if not, all of them are loaded."""
+
     @property
     def line(self) -> str:
         """For people."""
+        if not self.is_sure:
+            return f"all {len(self.rules.rules)} rules are loaded: to tell which cannot fire takes too long"
         every = len(self.rules.rules) + len(self.left_out)
         return f"{len(self.left_out)} of {every} rules are left out: nothing gives them what they ask for"
 
@@ -75,9 +86,16 @@ def select(rules: RuleSet, stated: Copies, dictionary: Dictionary) -> Selected:
     """
     sketch = _Sketch(rules)
     sketch.state(stated, dictionary)
-    useful = sketch.close()
+    try:
+        useful = sketch.close()
+    except _TooDenseError:
+        return Selected(rules, (), is_sure=False)
     kept = tuple(rule for rule in rules.rules if rule in useful)
     return Selected(replace(rules, rules=kept), tuple(rule for rule in rules.rules if rule not in useful))
+
+
+class _TooDenseError(Exception):
+    """To look for rules that cannot fire takes longer than they would."""
 
 
 class _Sketch:
@@ -90,6 +108,7 @@ class _Sketch:
         )
         self._pairs: dict[str, set[tuple[str, str]]] = {}
         self._loops: dict[str, set[str]] = {}
+        self._tries = 0
         self._sizes: Counter[str] = Counter()
         """How many statements there are of each predicate."""
         for s, p, o in rules.axioms:
@@ -191,6 +210,9 @@ class _Sketch:
             given = _bound([(p, predicate)], values)
             if given is None:
                 continue
+            self._tries += len(self._pairs.get(predicate, ())) + len(self._loops.get(predicate, ()))
+            if self._tries > MOST_TRIES:
+                raise _TooDenseError
             for left, right in list(self._pairs.get(predicate, ())):
                 found = _bound([(s, left), (o, right)], given)
                 if found is not None and (s != o or left == right):
