@@ -65,6 +65,7 @@ def things(statements):
     return {term for term in ends(statements) if term[0] != '"'} | {f"<{OWL}Thing>", f"<{OWL}Nothing>"}
 
 
+@pytest.mark.long
 def test_owlrl_gives_the_same(lubm, tmp_path):
     import rdflib
 

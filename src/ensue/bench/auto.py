@@ -55,6 +55,9 @@ def measure(options: Options) -> Result:
     """Each workload, at each share of change, by all who can do it."""
     rows: list[Row] = []
     for workload in workloads(options.seed):
+        # Its data stay: to look through them for garbage before each evaluation takes longer than that does.
+        gc.collect()
+        gc.freeze()
         for change in options.changes:
             progress(f"{workload.name}, {change:.0%} new")
             rows += _rows(options, workload, change)
