@@ -25,6 +25,7 @@ from rdflib.plugins.sparql.parserutils import CompValue
 from ensue.errors import QueryError, QuerySyntaxError
 from ensue.query.language_cursor import blank
 from ensue.query.tree import HIDDEN
+from ensue.rdflib_grammar import quick
 from ensue.rules.lexer import Source, Token
 
 
@@ -105,7 +106,7 @@ def algebra(query: Inner, prefixes: dict[str, str], base: str) -> CompValue:
     """
     try:
         with _literals_as_written():
-            parsed = Query.parse_string(query.text, parse_all=True)
+            parsed = quick(Query).parse_string(query.text, parse_all=True)
             _keep_filters(parsed)
             found = translateQuery(parsed, base, prefixes).algebra
             _order_star(query, found)
@@ -244,7 +245,7 @@ def _closing(query: Inner, opening: int) -> int:
 
 def _fault(group: str) -> int | None:
     try:
-        GroupGraphPattern.parse_string(group, parse_all=True)
+        quick(GroupGraphPattern).parse_string(group, parse_all=True)
     except ParseBaseException as problem:
         return problem.loc
     except Exception:

@@ -115,7 +115,10 @@ def update_of(change: Change) -> Update:
 
 
 def _file(path: Path, statements: tuple[Statement, ...]) -> Path:
-    path.write_text("".join(f"{s} {p} {o} .\n" for s, p, o in statements), encoding="utf-8")
+    """A file of statements, written only if it has others: some disks wait for a file that is overwritten."""
+    text = "".join(f"{s} {p} {o} .\n" for s, p, o in statements)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
     return path
 
 
