@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any, NamedTuple
 
 IN, TYPE, SUB = "<urn:in>", "<urn:type>", "<urn:sub>"
 
@@ -45,15 +46,31 @@ def marked(stream, triples):
     return found or [False] * len(stream)
 
 
-def split(stream, window, begin=0):
-    """The events of a stream from some statement on, as lists; and how many statements are in none."""
-    starts, ends, _ = window
-    if starts is None and ends is None:
-        names = sorted({(time, graph or "") for time, _, _, _, graph in stream[begin:]})
-        return [[each for each in stream[begin:] if (each[0], each[4] or "") == name] for name in names], 0
+class Window(NamedTuple):
+    """An event window: its markers, as lists of triples or None."""
+
+    starts: Any = None
+    ends: Any = None
+    until: Any = None
+    again: Any = None
+    anew: bool = False
+    background_first: bool = True
+
+    @property
+    def by_element(self):
+        return self.starts is None and self.ends is None
+
+
+def split(stream, window, begin=0, end=None):
+    """The events of a stream between two statements, as lists; and how many statements are in none."""
+    starts, ends = window.starts, window.ends
+    if window.by_element:
+        part = stream[begin:end]
+        names = sorted({(time, graph or "") for time, _, _, _, graph in part})
+        return [[each for each in part if (each[0], each[4] or "") == name] for name in names], 0
     events, is_open, outside = [], False, 0
     marks = list(zip(stream, marked(stream, starts), marked(stream, ends), strict=True))
-    for statement, begins, is_last in marks[begin:]:
+    for statement, begins, is_last in marks[begin:end]:
         if begins or (not is_open and (starts is None or (ends is None and not events))):
             events.append([])
             is_open = True
@@ -65,19 +82,45 @@ def split(stream, window, begin=0):
     return events, outside
 
 
-def switch(stream, window):
-    """How many statements of a stream are background."""
-    starts, ends, until = window
-    if until is None:
-        return 0
-    match = next((k for k, found in enumerate(marked(stream, until)) if found), None)
-    if match is None:
-        return len(stream)
-    if starts is None and ends is None:
-        return next(k for k, each in enumerate(stream) if each[0] == stream[match][0])
-    events, _ = split(stream[: match + 1], window)
+def first_mark(stream, triples, begin):
+    """Where all of a pattern has come for the first time from some statement on; None: nowhere."""
+    found = marked(stream[begin:], triples)
+    return begin + found.index(True) if True in found else None
+
+
+def at_one_time(stream, row):
+    """From which statement to before which one they have the time of one."""
+    times = [each[0] for each in stream]
+    return times.index(times[row]), len(times) - times[::-1].index(times[row])
+
+
+def background_ends(stream, window, begin, match, again):
+    """Before which statement the background ends that began with one, and that a match ends."""
+    if window.by_element:
+        return at_one_time(stream, match)[0]
+    events, _ = split(stream, window, begin, match + 1)
     inside = events and events[-1][-1] is stream[match]
-    return match + 1 - len(events[-1]) if inside else match
+    if not inside or (again and events[-1][0] is stream[begin]):
+        return match + 1
+    return match + 1 - len(events[-1])
+
+
+def stretches(stream, window):
+    """The stretches of a stream, one after the other: whether it is background, its first, and its end."""
+    loading = window.until is not None and window.background_first
+    found, begin, behind = [], 0, 0
+    while begin < len(stream):
+        match = first_mark(stream, window.until if loading else window.again, behind)
+        if match is None:
+            return [*found, (loading, begin, len(stream))]
+        end, behind = match, match + 1
+        if window.by_element:
+            end, behind = at_one_time(stream, match)
+        if loading:
+            end = background_ends(stream, window, begin, match, again=bool(found))
+        found.append((loading, begin, end))
+        begin, loading = end, not loading
+    return found
 
 
 def closed(statements):
@@ -113,8 +156,13 @@ QUERIES = {
 def answered(arrivals, disorder, window, query, background):
     """All results in order (first time, last time, sorted rows); how many are in no event, and late."""
     stream, late = in_order(arrivals, disorder)
-    begin = switch(stream, window)
-    events, outside = split(stream, window, begin)
-    still = [(0, *statement, None) for statement in background] + stream[:begin]
-    answer = QUERIES[query]
-    return [(e[0][0], e[-1][0], answer(closed(still + e))) for e in events], outside, late
+    still = [(0, *statement, None) for statement in background]
+    results, brought, outside = [], [], 0
+    for is_background, begin, end in stretches(stream, window):
+        if is_background:
+            brought = ([] if window.anew else brought) + stream[begin:end]
+            continue
+        events, none = split(stream, window, begin, end)
+        facts = [(e[0][0], e[-1][0], QUERIES[query](closed(still + brought + e))) for e in events]
+        results, outside = results + facts, outside + none
+    return results, outside, late

@@ -26,11 +26,11 @@ from ensue.spark.shelf import Shelf
 from ensue.windows.frontier import Disorder
 from ensue.windows.report import Report
 
-from .splitting_by_hand import IN, QUERIES, RULES, SUB, answered
-from .test_event_contexts import ENDS, STARTS, STREAM, UNTIL, arrivals_of, continuous
+from .splitting_by_hand import IN, QUERIES, RULES, SUB, Window, answered
+from .test_event_contexts import STARTS, STREAM, arrivals_of, continuous, window_of, window_with_updates_of
 from .test_shard_events import Store
 
-SEEDS = 36
+SEEDS = 60
 DISORDER = 2
 
 
@@ -60,10 +60,11 @@ def batches_of(arrivals, random):
 def test_shards_give_what_is_found_by_hand(seed, tmp_path):
     random = Random(seed)
     shards = random.choice((1, 1, 3))
-    window = tuple(map(random.choice, (STARTS, ENDS, UNTIL))) if shards == 1 else (None, None, None)
+    make = random.choice((window_of, window_with_updates_of))
+    window = make(random) if shards == 1 else Window()
     query = random.choice([each for each in QUERIES if shards == 1 or "CONSTRUCT" not in each])
     background = [("<urn:t0>", SUB, "<urn:t1>"), ("<urn:t0>", IN, "<urn:t3>")]
-    kept, batches = batches_of(arrivals_of(random, DISORDER), random)
+    kept, batches = batches_of(arrivals_of(random, DISORDER, window), random)
     sent = Sent(tuple((*each, None) for each in background))
     asked = parse_query(continuous(query, window))
     job = Job.of([asked], parse_rules(RULES), sent, Settings(disorder=Disorder(DISORDER)))
@@ -86,8 +87,8 @@ def test_shards_give_what_is_found_by_hand(seed, tmp_path):
             kinds[outcome.counters["found"]] += 1
             if outcome.results:
                 rows.append(Row(shard, EVENTS, "query", 0, 0, pack_events(outcome.results)))
-        if window[2] is None:
-            assert len(store.log()) <= 3 + len(batches) * (window != (None, None, None))
+        if window.until is None:
+            assert len(store.log()) <= 3 + len(batches) * (window != Window())
     found = [(r.open, r.close, sorted(r.answers.rows)) for r in Merging().gathered(rows, shards)]
     wanted, _, _ = answered(kept, DISORDER, window, query, background)
     assert found == wanted
@@ -157,7 +158,7 @@ def test_many_events_in_a_row_are_rows_of_a_table(form, empty):
 
 def test_what_is_over_leaves_the_log():
     job = Job.of(
-        [parse_query(continuous(next(iter(QUERIES)), (STARTS[1], None, None)))], parse_rules(RULES), Sent()
+        [parse_query(continuous(next(iter(QUERIES)), Window(STARTS[1])))], parse_rules(RULES), Sent()
     )
 
     def make(*_):

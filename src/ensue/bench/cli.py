@@ -339,7 +339,7 @@ def _add_events(names: SubParsers) -> None:
     parser.add_argument("--cores", type=_positive, metavar="N", help="tasks at once (default: 2)")
     parser.add_argument("--batch-bytes", type=_positive, metavar="N", help="of a micro-batch, at most")
     parser.add_argument("--grown", type=_positive, metavar="N", help="small events in one growing graph")
-    parser.add_argument("--parts", type=_names, metavar="A,B,...", help="some of chains,spark,contexts")
+    parser.add_argument("--parts", type=_names, metavar="A,B,...", help="of chains,memory,spark,contexts")
     _add_common(parser, _events)
 
 

@@ -7,16 +7,12 @@ run is a process of its own, which makes its events as it goes, so that its memo
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from time import perf_counter, process_time
-from typing import NamedTuple
 
+from ensue.bench import over_time
 from ensue.bench.harness import Chart, Result, Row, Table, progress
 from ensue.bench.ontology import TYPE
-from ensue.bench.resident import resident_bytes
 from ensue.errors import EnsueError
 from ensue.knowledge import Sent
 from ensue.reasoner import Reasoner
@@ -26,9 +22,6 @@ from ensue.terms import RDFS, XSD
 STREAM = "urn:orders"
 STATEMENTS = 4
 """Of an event."""
-READINGS = 100
-"""How often memory is looked at."""
-
 MARKERS, ELEMENTS, GRAPH = "events by a marker", "events by graph", "one growing graph"
 _SCHEMA = (
     ("<urn:Express>", f"<{RDFS}subClassOf>", "<urn:Order>"),
@@ -36,17 +29,6 @@ _SCHEMA = (
     ("<urn:item>", f"<{RDFS}range>", "<urn:Item>"),
 )
 _ASKED = "?order a <urn:Order> ; <urn:item> ?item . ?item a <urn:Item> ; <urn:price> ?p FILTER(?p >= 95)"
-_MB = 1_000_000
-
-
-class Reading(NamedTuple):
-    """Where a run was at some moment."""
-
-    events: int
-    seconds: float
-    cpu_seconds: float
-    megabytes: float
-    answers: int
 
 
 def measure(events: int, grown: int, batch: int) -> Result:
@@ -56,39 +38,14 @@ def measure(events: int, grown: int, batch: int) -> Result:
     answers: dict[str, float] = {}
     for kind, count in ((MARKERS, events), (ELEMENTS, events), (GRAPH, min(grown, events))):
         progress(f"{kind}: {count:,} events")
-        readings = _readings(kind, count, batch)
-        rows.append(_row(kind, readings))
-        memory[kind] = [(float(each.events), each.megabytes) for each in readings]
+        readings = over_time.readings(__name__, kind, count, batch)
+        rows.append(over_time.row(kind, readings))
+        memory[kind] = over_time.curve(readings)
         answers[kind] = readings[-1].answers / count
     if len(set(answers.values())) > 1 and grown >= events:
         raise EnsueError(f"answers differ: {answers}", hint="this is a mistake in the engine")
     title = f"event contexts against one growing graph, events of {STATEMENTS} statements under RDFS"
     return Result([Table(title, rows)], [Chart("memory over events", "events", "MB", memory)], _notes(rows))
-
-
-def _row(kind: str, readings: Sequence[Reading]) -> Row:
-    tenth = readings[len(readings) // 10]
-    later = readings[len(readings) // 10 :]
-    most = max(each.megabytes for each in later)
-    last = readings[-1]
-    return {
-        "kind": kind,
-        "events": last.events,
-        "events/s": round(last.events / last.seconds),
-        "events/s of CPU": round(last.events / last.cpu_seconds),
-        "answers": last.answers,
-        "MB after a tenth": tenth.megabytes,
-        "MB at the end": last.megabytes,
-        "MB at most since": most,
-        "% more at most": round(100 * (most / tenth.megabytes - 1), 1) if tenth.megabytes else 0.0,
-        "slowest tenth, events/s of CPU": round(min(_rates(readings))),
-    }
-
-
-def _rates(readings: Sequence[Reading]) -> list[float]:
-    """Events a second of CPU in each tenth."""
-    cuts = [readings[k * (len(readings) - 1) // 10] for k in range(11)]
-    return [(b.events - a.events) / max(b.cpu_seconds - a.cpu_seconds, 1e-9) for a, b in pairwise(cuts)]
 
 
 def _notes(rows: Sequence[Row]) -> list[str]:
@@ -97,14 +54,6 @@ def _notes(rows: Sequence[Row]) -> list[str]:
         f"{row['events']:,} events memory rises by {row['% more at most']} % at most"
         for row in rows
     ]
-
-
-def _readings(kind: str, events: int, batch: int) -> list[Reading]:
-    run = [sys.executable, "-m", __name__, json.dumps([kind, events, batch])]
-    done = subprocess.run(run, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise EnsueError(f"{kind} ended with {done.returncode}: {done.stderr.strip()[-500:]}")
-    return [Reading(*json.loads(line)) for line in done.stdout.splitlines()]
 
 
 def orders(events: int, batch: int, *, named: bool) -> Iterator[list[Timed]]:
@@ -144,25 +93,14 @@ def main(kind: str, events: int, batch: int) -> None:
     reasoner = Reasoner("rdfs-jena", Sent(tuple((*each, None) for each in _SCHEMA)), t0=-1, fixed_schema=True)
     reasoner.register(query_of(kind, batch))
     done = answers = 0
-    every = max(batch, events // READINGS)
     reasoner.plan()
-    started, cpu = perf_counter(), process_time()
+    meter = over_time.Meter(events, batch)
     for some in orders(events, batch, named=kind == ELEMENTS):
         reasoner.feed(STREAM, some)
         answers += sum(len(result.answers.rows) for result in reasoner.advance())
         done += len(some) // STATEMENTS
-        if done % every < batch and done < events:
-            _print(Reading(done, perf_counter() - started, process_time() - cpu, _resident(), answers))
-    answers += sum(len(result.answers.rows) for result in reasoner.end())
-    _print(Reading(done, perf_counter() - started, process_time() - cpu, _resident(), answers))
-
-
-def _resident() -> float:
-    return round(resident_bytes() / _MB, 3)
-
-
-def _print(reading: Reading) -> None:
-    print(json.dumps(reading), flush=True)
+        meter.read(done, answers)
+    meter.end(answers + sum(len(result.answers.rows) for result in reasoner.end()))
 
 
 if __name__ == "__main__":

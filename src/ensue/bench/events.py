@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from random import Random
 from time import perf_counter, process_time
 
-from ensue.bench import contexts
+from ensue.bench import chain_memory, contexts
 from ensue.bench.harness import Cell, Chart, Experiment, Result, Row, Table, progress
 from ensue.errors import EnsueError, UsageError
 from ensue.events.tree import Strategy
@@ -22,7 +22,7 @@ from ensue.reasoner import Reasoner
 from ensue.streamfile import Timed
 
 STREAM = "urn:events"
-PARTS = ("chains", "spark", "contexts")
+PARTS = ("chains", "memory", "spark", "contexts")
 SMALL = 1_000_000
 """Small events, unless otherwise asked for."""
 
@@ -101,6 +101,8 @@ def experiment(options: Options) -> Experiment:
 def measure(options: Options) -> Result:
     """All parts that are asked for."""
     found = chains(options) if "chains" in options.parts else Result([])
+    if "memory" in options.parts:
+        found += chain_memory.measure(options.events or SMALL, options.keys, options.batch, options.seed)
     if "spark" in options.parts:
         found += _through_spark(options)
     if "contexts" in options.parts:

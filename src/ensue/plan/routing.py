@@ -192,7 +192,7 @@ def _check_frame(query: ContinuousQuery, every: Sequence[ContinuousQuery]) -> No
 def _why_events_stay_together(query: ContinuousQuery, window: EventWindow) -> str | None:
     """Why events cannot be in different shards; None: they can."""
     if window.until is not None:
-        return "the stream brings background before its events, and every shard would need it"
+        return "the stream brings background beside its events, and every shard would need it"
     if not window.by_element:
         return "markers say where events begin and end in the order of the whole stream"
     if query.relation in (Relation.ISTREAM, Relation.DSTREAM):

@@ -77,6 +77,10 @@ class _Over:
             self._grounds[graphs] = ground(self.background, self.dictionary, graphs)
         return self._grounds[graphs]
 
+    def forget(self, graphs: frozenset[str]) -> None:
+        """A graph among these is another from now on."""
+        self._grounds.pop(graphs, None)
+
 
 class Scenes:
     """Makes scenes: of evaluations that are remembered, or else of what is held now."""
@@ -101,6 +105,10 @@ class Scenes:
         oldest = self._number if self._memory is None else self._memory.oldest_background
         self._overs = {number: over for number, over in self._overs.items() if number >= oldest}
         self._overs[self._number] = _Over(background, self._sources.dictionary)
+
+    def background_came(self, graphs: frozenset[str]) -> None:
+        """A stream has brought one of these graphs."""
+        self._overs[self._number].forget(graphs)
 
     def under(self, rules: RuleSet) -> Scenes:
         """Scenes of the same under other rules."""

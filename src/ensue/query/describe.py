@@ -102,11 +102,19 @@ def _pruned(plan: Specialised) -> dict[str, Any]:
     }
 
 
+def _planned_later(window: EventWindow) -> str:
+    """What becomes of the plan where a stream brings background."""
+    if window.until is None:
+        return ""
+    again = "" if window.again is None else ", and each time that it comes again"
+    kept = "" if window.again is None else "; it replaces what came before" if window.anew else "; it adds up"
+    return f" (plans are made anew when the background has come{again}{kept})"
+
+
 def _window(on: StreamWindow) -> str:
     spec = on.spec
     if isinstance(spec, EventWindow):
-        later = " (plans are made anew when the background has come)" if spec.until else ""
-        size = f"each event by itself: {spec}{later}"
+        size = f"each event by itself: {spec}{_planned_later(spec)}"
     elif isinstance(spec, CountWindow):
         size = f"the last {spec.size:,} statements, every {spec.step:,}"
     elif isinstance(spec, Landmark):

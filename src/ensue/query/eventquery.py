@@ -37,8 +37,9 @@ _REPEATED = 1 << 20
 class EventQuery(RunningQuery):
     """A registered query over events. Instead of `read` and `evaluate` it has `answer`."""
 
-    brought: Arrivals | None = None
+    _brought: Arrivals | None = None
     """What the stream has brought for background, if it is this query that is to remember it."""
+    _times_brought = 0
 
     @property
     def window(self) -> EventWindow:
@@ -85,13 +86,18 @@ class EventQuery(RunningQuery):
     @property
     def version(self) -> list[Any]:
         """Differs when `state` may; empty where there is nothing to remember."""
-        return [*super().version, *([] if self.brought is None else ["background"])]
+        return [*super().version, *([] if self._brought is None else ["background", self._times_brought])]
+
+    def remember_background(self, brought: Arrivals | None) -> None:
+        """The stream has brought this for background, all in all."""
+        self._brought = brought
+        self._times_brought += 1
 
     def state(self) -> dict[str, Any]:
         """What it remembers, and the background that its stream has brought: for `resume`."""
-        if self.brought is None:
+        if self._brought is None:
             return super().state()
-        columns = [self.dictionary.decode_all(column.tolist()) for column in self.brought.columns]
+        columns = [self.dictionary.decode_all(column.tolist()) for column in self._brought.columns]
         return super().state() | {"background": columns}
 
     def _read_events(self, present: Mapping[int, int]) -> dict[str | None, Parts]:

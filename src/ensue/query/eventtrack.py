@@ -8,18 +8,19 @@ that ended since the last look.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ensue.dictionary import Dictionary
+from ensue.model import FOREVER, NEVER
 from ensue.query.admission import Admission
 from ensue.query.arrivals import Arrival, Arrivals
 from ensue.query.eventquery import EventQuery
 from ensue.query.output import Result
 from ensue.query.scopes import background_name
-from ensue.query.splitting import Ended, Matcher, Splitter, splitter_of
+from ensue.query.splitting import Ended, splitter_of
+from ensue.query.switching import Numbered, Switch, together
 from ensue.windows.events import EventWindow
 from ensue.windows.frontier import Times
 from ensue.windows.report import Report
@@ -29,31 +30,6 @@ _AT_ONCE = 50_000
 
 Answered = tuple[Result, int]
 """A result, and the time at which it was known that its event had ended."""
-
-
-@dataclass
-class _Waiting:
-    """What has come before the first event that holds a match of the switch."""
-
-    until: Matcher
-    parts: list[tuple[Arrivals, Times]] = field(default_factory=list)
-    """Statements, and their numbers on the stream."""
-
-    def joined(self) -> tuple[Arrivals, Times]:
-        """All of it."""
-        arrivals, numbers = zip(*self.parts, strict=True)
-        return Arrivals.joined(arrivals), np.concatenate(numbers)
-
-    def retract(self, row: Arrival, *, every: bool) -> None:
-        """Take back the newest (or `every`) copy of a statement, as if it had not come."""
-        if self.parts:
-            arrivals, numbers = self.joined()
-            same = np.ones(len(arrivals), np.bool_)
-            for column, term in zip(arrivals.columns, row[1:], strict=True):
-                same &= column == term
-            if not every:
-                same[np.flatnonzero(same)[:-1]] = False
-            self.parts = [(arrivals[~same], numbers[~same])]
 
 
 class EventTrack:
@@ -79,12 +55,15 @@ class EventTrack:
         self._owns: Callable[[str], bool] | None = None
         self._admission = admission
         self._queries: dict[str, tuple[EventQuery, Report]] = {}
-        self._pin = dictionary.pin
-        self._splitter = self._make()
-        self._waiting = None if window.until is None else _Waiting(Matcher(window.until, self._pin))
-
-    def _make(self) -> Splitter:
-        return splitter_of(self.window, self._pin, self._decode)
+        self._splitter = splitter_of(window, dictionary.pin, self._decode)
+        self._switch = Switch(window, dictionary.pin)
+        self._brought: Arrivals | None = None
+        """What the stream has brought for background."""
+        self._holds = window.by_element and window.again is not None
+        """Whether elements wait until all of their time have come: one of those may begin background."""
+        self._held = Numbered.joined([])
+        self._complete = NEVER
+        """The time up to which none wait."""
 
     def add(self, query: EventQuery, report: Report) -> None:
         """Answer one more query."""
@@ -94,6 +73,7 @@ class EventTrack:
     def remove(self, name: str) -> None:
         """Answer a query no more."""
         del self._queries[name]
+        self._remember()
 
     def __len__(self) -> int:
         """How many queries there are."""
@@ -110,72 +90,100 @@ class EventTrack:
         What is at or below `now` is late: its place in the order of the stream is gone.
         """
         self._seen = int(numbers[-1])
-        arrivals, numbers = self._own(*_in_time(arrivals, numbers, now))
-        if self._waiting is not None and len(arrivals):
-            arrivals, numbers = self._switched(self._waiting, arrivals, numbers)
-        found: list[Answered] = []
-        for first in range(0, len(arrivals), _AT_ONCE):
-            part = slice(first, first + _AT_ONCE)
-            found += self._take(arrivals[part], numbers[part])
+        came = self._own(Numbered(arrivals, numbers).after(now))
+        if self._holds:
+            return self._complete_to(came, None)
+        found = self._walk(came)
         self._let_go()
         return found
 
-    def _own(self, arrivals: Arrivals, numbers: Times) -> tuple[Arrivals, Times]:
+    def _complete_to(self, came: Numbered, time: int | None) -> list[Answered]:
+        """Elements come, of which those wait whose time is the newest (or later than this)."""
+        every = Numbered.joined([self._held, came])
+        if not len(every):
+            self._let_go()
+            return []
+        times = every.arrivals.times
+        complete = int(times[-1]) - 1 if time is None else time
+        cut = int(np.searchsorted(times, complete, "right"))
+        self._held, self._complete = every[cut:], max(complete, self._complete)
+        found = self._walk(every[:cut])
+        return found + self._over(self._splitter.pass_time(self._complete))
+
+    def _walk(self, came: Numbered) -> list[Answered]:
+        """Go on through background and events, as they come; results of what has ended."""
+        found: list[Answered] = []
+        looked = 0
+        while len(came):
+            if self._switch.loading is not None:
+                came, looked = self._load(came)
+                continue
+            stop, end = self._switch.begin(came, looked)
+            for first in range(0, stop, _AT_ONCE):
+                found += self._take(came[first : min(stop, first + _AT_ONCE)])
+            if stop < len(came):
+                found += self._answered(self._splitter.end(int(came.arrivals.times[stop])))
+                self.before = int(came.numbers[stop]) - 1
+            came, looked = came[end:], 0
+        return found
+
+    def _own(self, came: Numbered) -> Numbered:
         """Those of one's own events, of which others may have some: they go by the names of graphs."""
-        if self._owns is None or not len(arrivals):
-            return arrivals, numbers
-        graphs, places = np.unique(arrivals.graph, return_inverse=True)
+        if self._owns is None or not len(came):
+            return came
+        graphs, places = np.unique(came.arrivals.graph, return_inverse=True)
         names = self._decode(graphs.tolist())
-        kept = np.array([self._owns(name or "") for name in names])[places]
-        return arrivals[kept], numbers[kept]
+        return came[np.array([self._owns(name or "") for name in names])[places]]
 
-    def _switched(self, waiting: _Waiting, arrivals: Arrivals, numbers: Times) -> tuple[Arrivals, Times]:
-        """What is no background of all that has come: nothing, or from the first event with a match on."""
-        matches = waiting.until(arrivals)
-        waiting.parts.append((arrivals, numbers))
-        if not matches.any():
-            return arrivals[:0], numbers[:0]
-        every, of = waiting.joined()
-        match = len(every) - len(arrivals) + int(matches.argmax())
-        if self.window.by_element:
-            cut = int(np.searchsorted(every.times, every.times[match]))
-        else:
-            events, _ = self._make().split(every)
-            cut = int((events == events[match]).argmax()) if events[match] else match
-            if cut:
-                self._splitter.split(every[:cut])
-                self._splitter.restart()
-        self._begin(every[:cut])
-        self.before = int(of[cut]) - 1
-        return every[cut:], of[cut:]
+    def _load(self, came: Numbered) -> tuple[Numbered, int]:
+        """Take in background; what is left for events, and how much of that was looked at already."""
+        done = self._switch.load(came, self._splitter)
+        if done is None:
+            return came[:0], 0
+        if len(done.background) and not self.window.by_element:
+            number = self._splitter.number
+            self._splitter.split(done.background)
+            self._splitter.go_back(number)
+        self._bring(done.background)
+        self.before = done.before
+        return done.rest, done.looked
 
-    def _begin(self, background: Arrivals) -> None:
-        """The switch has come, and this before it."""
-        self._waiting = None
-        first, *_ = self._queries.values()
-        first[0].brought = background
-        self._admission.background_came(self.stream, self.window, background)
+    def _bring(self, more: Arrivals) -> None:
+        """All of some background has come: events go on over it."""
+        known = self._brought
+        self._brought = together(None if self.window.anew else known, more)
+        if known is not None and not self.window.anew and len(known) == len(self._brought):
+            return
+        self._remember()
+        self._admission.background_came(self.stream, self.window, self._brought)
         if self._background_came is not None:
             self._background_came(background_name(self.stream, self.window))
 
-    def _take(self, arrivals: Arrivals, numbers: Times) -> list[Answered]:
+    def _remember(self) -> None:
+        """One of the queries writes down what the stream has brought."""
+        for query, _ in list(self._queries.values())[:1]:
+            query.remember_background(self._brought)
+
+    def _take(self, came: Numbered) -> list[Answered]:
         began = self._splitter.number
-        events, ended = self._splitter.split(arrivals)
+        events, ended = self._splitter.split(came.arrivals)
         inside = events > 0
         if not inside.all():
             self.outside += int((~inside).sum())
-        self._admission.admit_events(self.stream, self.window, arrivals[inside], events[inside])
+        self._admission.admit_events(self.stream, self.window, came.arrivals[inside], events[inside])
         if began <= self._splitter.ended < self._splitter.number:
-            self.before = int(numbers[np.argmax(events > self._splitter.ended)]) - 1
+            self.before = int(came.numbers[np.argmax(events > self._splitter.ended)]) - 1
         return self._answered(ended)
 
     def pass_time(self, time: int) -> list[Answered]:
         """No more will come up to a time."""
+        if self._holds:
+            return self._complete_to(self._held[:0], time)
         return self._over(self._splitter.pass_time(time))
 
     def end(self, time: int) -> list[Answered]:
         """No more will come at all; the newest time there is."""
-        return self._over(self._splitter.end(time))
+        return self.pass_time(FOREVER) if self._holds else self._over(self._splitter.end(time))
 
     def _over(self, ended: Ended) -> list[Answered]:
         found = self._answered(ended)
@@ -183,9 +191,9 @@ class EventTrack:
         return found
 
     def _let_go(self) -> None:
-        """Where no event is open, nothing is held of all that was seen."""
-        if self._waiting is None and self._splitter.ended == self._splitter.number:
-            self.before = self._seen
+        """Where no event is open, nothing is held of all that was seen but what waits."""
+        if self._switch.loading is None and self._splitter.ended == self._splitter.number:
+            self.before = int(self._held.numbers[0]) - 1 if len(self._held) else self._seen
 
     def _answered(self, ended: Ended) -> list[Answered]:
         """The results of all queries, event by event; then the events are dropped."""
@@ -198,8 +206,12 @@ class EventTrack:
 
     def retract(self, row: Arrival, *, every: bool) -> None:
         """Take a statement back from the event that is open; those that have ended are as they were."""
-        if self._waiting is not None:
-            self._waiting.retract(row, every=every)
+        waiting = len(self._held)
+        self._held = self._held.without(row, every=every)
+        if len(self._held) < waiting and not every:
+            return
+        if self._switch.loading is not None:
+            self._switch.loading.retract(row, every=every)
             return
         number = self._splitter.open_for(row[4])
         if number is not None:
@@ -207,11 +219,7 @@ class EventTrack:
 
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers in use."""
-        used: list[Iterable[int]] = [self._splitter.used_terms()]
-        if self._waiting is not None:
-            used.append(self._waiting.until.used_terms())
-            used += [column for part, _ in self._waiting.parts for column in part.terms]
-        return used
+        return [self._splitter.used_terms(), *self._switch.used_terms(), *self._held.arrivals.terms]
 
     # -- going on from a checkpoint ----------------------------------------------------------------
 
@@ -222,35 +230,39 @@ class EventTrack:
             "before": self.before,
             "seen": self._seen,
             "outside": self.outside,
+            "switch": self._switch.state(self._decode),
+            "complete": self._complete,
         }
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Go on from a state."""
         self._splitter.resume(state["splitter"], self._encode)
+        self._switch.resume(state["switch"], self._encode)
         self.before, self._seen, self.outside = state["before"], state["seen"], state["outside"]
+        self._complete = state["complete"]
 
     def start_again(self, state: Mapping[str, Any], memories: Mapping[str, Mapping[str, Any]]) -> None:
         """The same, before what is held is let in again; `memories` are those of queries."""
+        self._switch.start_again(state["switch"], self._encode)
         self.resume(state)
         for name in self._queries:
             columns = memories.get(name, {}).get("background")
             if columns is not None:
                 terms = ([self._encode(term) if term else 0 for term in column] for column in columns)
-                self._begin(Arrivals.of([0] * len(columns[0]), *terms))
+                self._bring(Arrivals.of([0] * len(columns[0]), *terms))
 
     def admit_again(self, arrivals: Arrivals, numbers: Times, now: int) -> None:
         """Let in once more what was admitted after everything up to `now`: nothing is answered."""
-        arrivals, numbers = self._own(*_in_time(arrivals, numbers, now))
-        if self._waiting is not None:
-            self._waiting.until(arrivals)  # It remembers what has come of it.
-            self._waiting.parts.append((arrivals, numbers))
+        came = self._own(Numbered(arrivals, numbers).after(now))
+        # What is held is all that came last.
+        came = came[came.numbers > self.before]
+        if self._holds:
+            waits = came.arrivals.times > self._complete
+            self._held = Numbered.joined([self._held, came[waits]])
+            came = came[~waits]
+        if self._switch.loading is not None:
+            self._switch.load_again(came)
             return
-        # What is held is all that came last, and in events that are open.
-        arrivals = arrivals[numbers > self.before]
-        events = [self._splitter.open_for(graph) for graph in arrivals.graph.tolist()]
-        self._admission.admit_events(self.stream, self.window, arrivals, np.array(events, np.int64))
-
-
-def _in_time(arrivals: Arrivals, numbers: Times, now: int) -> tuple[Arrivals, Times]:
-    kept = arrivals.times > now
-    return (arrivals, numbers) if kept.all() else (arrivals[kept], numbers[kept])
+        # It is in events that are open.
+        events = [self._splitter.open_for(graph) for graph in came.arrivals.graph.tolist()]
+        self._admission.admit_events(self.stream, self.window, came.arrivals, np.array(events, np.int64))

@@ -18,7 +18,10 @@ from ensue.rules.lexer import Names, Source, Token
 from ensue.windows.events import EventWindow, Marker
 
 EVENT_HINT = "[EVENT STARTS { pattern }], [EVENT ENDS { pattern }], both, or [EVENT GRAPH]"
-_UNTIL_HINT = "BACKGROUND UNTIL { pattern }"
+_BACKGROUND = (
+    "BACKGROUND UNTIL { pattern } for what comes first; if it comes again, FROM { pattern } behind that, or "
+    "before it if events come first; ANEW FROM { pattern } if that is to replace what came before"
+)
 _BASIC = "a basic graph pattern: triple patterns of terms and variables, without FILTER and the like"
 
 
@@ -30,6 +33,9 @@ class EventClause:
     starts: tuple[Token, ...] | None
     ends: tuple[Token, ...] | None
     until: tuple[Token, ...] | None
+    again: tuple[Token, ...] | None
+    anew: bool
+    background_first: bool
 
 
 def event_clause(cursor: Cursor) -> EventClause:
@@ -41,11 +47,28 @@ def event_clause(cursor: Cursor) -> EventClause:
         ends = _braces(cursor) if cursor.skip_word("ENDS") else None
         if starts is None and ends is None:
             raise cursor.unexpected("STARTS, ENDS or GRAPH", f"an event is {EVENT_HINT}")
-    until = None
-    if cursor.skip_word("BACKGROUND"):
-        cursor.expect("UNTIL", _UNTIL_HINT)
-        until = _braces(cursor)
-    return EventClause(word, starts, ends, until)
+    return EventClause(word, starts, ends, *_background(cursor))
+
+
+def _background(
+    cursor: Cursor,
+) -> tuple[tuple[Token, ...] | None, tuple[Token, ...] | None, bool, bool]:
+    """Where the stream brings background: until when, from when on again, anew or not, and whether first."""
+    if not cursor.skip_word("BACKGROUND"):
+        return None, None, False, True
+    first = not cursor.token.is_word("ANEW", "FROM")
+    again, anew = (None, False) if first else _again(cursor)
+    cursor.expect("UNTIL", _BACKGROUND)
+    until = _braces(cursor)
+    if first and cursor.token.is_word("ANEW", "FROM"):
+        again, anew = _again(cursor)
+    return until, again, anew, first
+
+
+def _again(cursor: Cursor) -> tuple[tuple[Token, ...], bool]:
+    anew = cursor.skip_word("ANEW")
+    cursor.expect("FROM", _BACKGROUND)
+    return _braces(cursor), anew
 
 
 def _braces(cursor: Cursor) -> tuple[Token, ...]:
@@ -73,7 +96,14 @@ def event_window(source: Source, names: Names, clause: EventClause, base: str) -
     def marker(tokens: tuple[Token, ...] | None) -> Marker | None:
         return None if tokens is None else _marker(source, names, tokens, base)
 
-    return EventWindow(starts=marker(clause.starts), ends=marker(clause.ends), until=marker(clause.until))
+    return EventWindow(
+        starts=marker(clause.starts),
+        ends=marker(clause.ends),
+        until=marker(clause.until),
+        again=marker(clause.again),
+        anew=clause.anew,
+        background_first=clause.background_first,
+    )
 
 
 def _marker(source: Source, names: Names, tokens: tuple[Token, ...], base: str) -> Marker:

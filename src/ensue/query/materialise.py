@@ -266,7 +266,7 @@ class Materialisation:
             self._schema_came, self._plan = True, None
 
     def background_came(self) -> None:
-        """There is more background now, and nothing has come yet: start over."""
+        """There is more background now, or another, and no event is open: start over."""
         self._made = self._plan = self._still = None
 
     def retract(self, row: Arrival, *, every: bool, event: int | None = None) -> int:

@@ -116,7 +116,7 @@ def axis_of(query: ContinuousQuery) -> Axis:
 
 
 def background_name(stream: str, window: EventWindow) -> str:
-    """What the background is called that a stream brings before its events, among the graphs of a query.
+    """What the background is called that a stream of events brings, among the graphs of a query.
 
     No graph has such a name: it is no IRI.
     """

@@ -168,8 +168,8 @@ class Splitter(Protocol):
     def open_for(self, graph: int) -> int | None:
         """The number of the open event that a statement of this graph would be in; None: there is none."""
 
-    def restart(self) -> None:
-        """What was split so far was background: begin with the first event."""
+    def go_back(self, number: int) -> None:
+        """What was split since the event of a number was background: go on behind that event."""
 
     def used_terms(self) -> list[int]:
         """The integers in use."""
@@ -269,9 +269,9 @@ class ByMarkers:
         """The number of the open event that a statement of this graph would be in; None: there is none."""
         return self.number if self._is_open else None
 
-    def restart(self) -> None:
-        """All that came was background: count from the beginning. What came of markers is remembered."""
-        self.number, self._is_open = 0, False
+    def go_back(self, number: int) -> None:
+        """What came since an event was background: count on from there. Markers stay as they are."""
+        self.number, self._is_open = number, False
 
     def used_terms(self) -> list[int]:
         """Those that have come of markers."""
@@ -363,8 +363,8 @@ class ByElement:
         """The number of the open event that a statement of this graph would be in; None: there is none."""
         return self._open.get(graph)
 
-    def restart(self) -> None:
-        """Nothing came that was no background."""
+    def go_back(self, number: int) -> None:
+        """Nothing came that was background."""
 
     def used_terms(self) -> list[int]:
         """The names of the graphs of open events."""

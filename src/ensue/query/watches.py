@@ -13,7 +13,7 @@ from ensue.query.output import Result
 from ensue.query.running import RunningQuery
 from ensue.query.tree import ContinuousQuery
 from ensue.query.violations import Watch, Watching, reported, watches
-from ensue.violations import Reported
+from ensue.violations import Reported, Violation
 
 
 @dataclass(slots=True)
@@ -26,6 +26,8 @@ class Watches:
     _explainer: Explainer
     _watches: dict[str, Watch] = field(default_factory=dict)
     _told: deque[Reported] = field(default_factory=deque)
+    _brought: dict[frozenset[str], list[Violation]] = field(default_factory=dict)
+    """What was found wrong with backgrounds that streams have brought some of."""
 
     def __contains__(self, name: object) -> bool:
         return name in self._watches
@@ -48,25 +50,39 @@ class Watches:
         self._watches[watch.name] = watch
 
     def background_came(self, graphs: frozenset[str], before: frozenset[str]) -> None:
-        """A stream has brought background: what that violates is told once, without what was wrong before."""
-        found = dict.fromkeys(self._background.violations(graphs))
-        for known in self._background.violations(before):
-            found.pop(known, None)
-        if found:
-            held = self._explainer.scenes.background(graphs)
-            self._told.extend(Reported(with_statements(each, held)) for each in found)
+        """A stream has brought background: what that violates is told once, without what was wrong before.
+
+        `before` is the background without any of it. If it brings some again, what is gone is told, too.
+        """
+        self._explainer.scenes.background_came(graphs)
+        known, found = self._brought.get(graphs), self._background.violations(graphs)
+        changes = known is not None and self.watching is Watching.CHANGES
+        self._tell_changed(
+            graphs, self._background.violations(before) if known is None else known, found, changes
+        )
+        self._brought[graphs] = found
 
     def start_over(self, background: Background) -> None:
         """The background is another from now on. What is new that it violates by itself is told, or gone."""
         before, self._background = self._background, background
         changes = self.watching is Watching.CHANGES
         for graphs in {frozenset(each.default_graphs) for each in self._watches.values()}:
-            known, found = before.violations(graphs), background.violations(graphs)
+            found = background.violations(graphs)
+            self._tell_changed(graphs, before.violations(graphs), found, changes)
+            if graphs in self._brought:
+                self._brought[graphs] = found
+
+    def _tell_changed(
+        self, graphs: frozenset[str], known: Iterable[Violation], found: Iterable[Violation], changes: bool
+    ) -> None:
+        """Tell what is new that a background violates; if `changes` are told, what is gone as well."""
+        new, gone = sorted(set(found) - set(known)), sorted(set(known) - set(found))
+        if new:
             held = self._explainer.scenes.background(graphs)
-            for each in sorted(set(found) - set(known)):
+            for each in new:
                 self._told.append(Reported(with_statements(each, held), change="new" if changes else None))
-            for each in sorted(set(known) - set(found)) if changes else ():
-                self._told.append(Reported(each, change="gone", until=None))
+        for each in gone if changes else ():
+            self._told.append(Reported(each, change="gone", until=None))
 
     def remove(self, name: str) -> None:
         """One less."""

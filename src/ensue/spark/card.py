@@ -23,7 +23,7 @@ from ensue.knowledge import Update
 from ensue.spark.ledger import part_of, write_whole
 
 NAME = "ensue-job.json"
-LAYOUT = 4
+LAYOUT = 5
 """Rises when what is in a checkpoint means something else."""
 
 

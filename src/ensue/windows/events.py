@@ -47,6 +47,12 @@ class EventWindow(CountWindow):
     ends: Marker | None = None
     until: Marker | None = None
     """What comes before the first event that holds a match of this is background; None: nothing is."""
+    again: Marker | None = None
+    """From a match of this on the stream brings background again, until the other; None: it never does."""
+    anew: bool = False
+    """Whether what it brings then is all that it has brought; otherwise it is more."""
+    background_first: bool = True
+    """Whether what it brings first is background; otherwise nothing is before a match of `again`."""
 
     @property
     def by_element(self) -> bool:
@@ -57,5 +63,11 @@ class EventWindow(CountWindow):
         parts = ["EVENT GRAPH" if self.by_element else "EVENT"]
         parts += [f"STARTS {self.starts}"] if self.starts else []
         parts += [f"ENDS {self.ends}"] if self.ends else []
-        parts += [f"BACKGROUND UNTIL {self.until}"] if self.until else []
-        return " ".join(parts)
+        return " ".join([*parts, *self._background()])
+
+    def _background(self) -> list[str]:
+        if self.until is None:
+            return []
+        until = f"UNTIL {self.until}"
+        again = [] if self.again is None else [f"{'ANEW ' * self.anew}FROM {self.again}"]
+        return ["BACKGROUND", *([until, *again] if self.background_first else [*again, until])]
