@@ -596,6 +596,7 @@ def test_what_other_libraries_tell_the_parser_to_remember_is_not_asked_for():
     ParserElement.enable_packrat()
     try:
         parse_query(f"SELECT * {S} WHERE {ALL}")
-        assert not any(ParserElement.packrat_cache_stats), "counted since the last text was begun"
+        # pyparsing itself looks for the end of the text; the grammar would look for hundreds of things.
+        assert sum(ParserElement.packrat_cache_stats) < 10
     finally:
         ParserElement.disable_memoization()
