@@ -2,7 +2,7 @@
 
 Ours have no comments left in them, and rdflib's grammar looks for some at every token, twice. And where
 another library has told pyparsing to remember everything it has tried (matplotlib does), that holds for all
-grammars of the process, and takes this one five times as long. So it is copied: the original stays as others
+grammars of the process, and takes this one twice as long. So it is copied: the original stays as others
 expect it to be.
 """
 
