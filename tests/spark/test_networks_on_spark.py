@@ -189,7 +189,8 @@ def case(spark, tmp_path, monkeypatch):
 
 def test_a_network_that_was_stopped_goes_on_where_it_was(case):
     expected, dead = case.folder / "expected.jsonl", case.folder / "dead.jsonl"
-    code, local = case.run("--engine", "local", output=expected)
+    held = [case.folder / f"{engine}.nq" for engine in ("local", "spark")]
+    code, local = case.run("--engine", "local", "--dataset", str(held[0]), output=expected)
     assert (code, "dead letter" in local) == (0, True)
     threading.Thread(target=case.interrupt_after, args=[1], daemon=True).start()
     code, said = case.go_on("--dead-letters", str(dead))
@@ -203,8 +204,9 @@ def test_a_network_that_was_stopped_goes_on_where_it_was(case):
     case.network.write_text(f"# the same\n{COUNTING}")
     code, said = case.go_on("--background", str(case.network.with_suffix(".nt")))
     assert code == 1, "there is no such file"
-    code, said = case.go_on("--dead-letters", str(dead))
+    code, said = case.go_on("--dead-letters", str(dead), "--dataset", str(held[1]))
     assert (code, "going on" in said) == (0, True), said
+    assert held[0].read_text() == held[1].read_text()
     assert case.output.read_text() == expected.read_text()
     assert "120 statements in" in said
     assert said.splitlines()[-1].partition(": ")[2] == local.splitlines()[-1].partition(": ")[2]

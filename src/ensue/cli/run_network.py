@@ -16,7 +16,7 @@ from ensue.cli.report import write_metrics
 from ensue.cli.run import kind_and_path
 from ensue.cli.run_local import letters_of, results_of
 from ensue.errors import UsageError
-from ensue.networks.dataset import Ground
+from ensue.networks.dataset import line_of
 from ensue.networks.job import NetworkJob
 from ensue.networks.loops import Limit
 from ensue.networks.parse import load_network
@@ -54,13 +54,15 @@ def run_network(args: argparse.Namespace) -> int:
             out.write(result)
         out.close()
     if args.dataset is not None:
-        write_dataset(args.dataset, networks)
+        write_dataset(args.dataset, map(line_of, networks))
     tell(args, running.metrics() | {"dead_letters": letters.count}, time.perf_counter() - started, progress)
     return 0
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse what a network has no use for."""
+    """Refuse what a network has no use for, and none that would wait for ever."""
+    if not args.stream:
+        raise UsageError("nothing would arrive at the network", hint="add --stream IRI=PATH")
     for name in ("rules", "graph", "allow"):
         if getattr(args, name):
             raise UsageError(f"--{name} is for queries", hint="a network has its rules in its own file")
@@ -70,10 +72,10 @@ def _check(args: argparse.Namespace) -> None:
             raise UsageError(f"--{name.replace('_', '-')} is for queries", hint=hint)
 
 
-def write_dataset(path: str, held: Iterable[Ground]) -> None:
-    """Write what networks hold, as N-Quads in the order of their text."""
+def write_dataset(path: str, held: Iterable[str]) -> None:
+    """Write what networks hold, lines of N-Quads, in the order of their text."""
     with Output(path) as output:
-        output.write_lines(sorted(map(_line, held)))
+        output.write_lines(sorted(held))
 
 
 def tell(args: argparse.Namespace, counted: dict[str, Any], seconds: float, progress: Progress) -> None:
@@ -85,11 +87,6 @@ def tell(args: argparse.Namespace, counted: dict[str, Any], seconds: float, prog
 def _limit(args: argparse.Namespace) -> Limit:
     given = {"rounds": args.max_rounds, "firings": args.max_firings}
     return Limit(**{name: value for name, value in given.items() if value is not None})
-
-
-def _line(quad: Ground) -> str:
-    graph, *triple = quad
-    return f"{' '.join((*triple, graph) if graph else triple)} .\n"
 
 
 def _summary(counted: dict[str, Any], seconds: float) -> str:

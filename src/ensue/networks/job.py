@@ -30,6 +30,8 @@ class NetworkJob:
     background: Sent = field(default_factory=Sent)
     disorder: Disorder | Mapping[str, Disorder] = field(default_factory=Disorder)
     limit: Limit = field(default_factory=Limit)
+    tells: bool = False
+    """Whether what is held is told when all streams have ended."""
 
     @classmethod
     def of(

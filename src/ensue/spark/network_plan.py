@@ -37,7 +37,8 @@ class NetworksOf:
 
     def step(self, key: int, of: int, pieces: Sequence[Piece], store: KeyedState) -> Outcome:
         """Take in what a micro-batch brings, and give what is selected."""
-        return step(plan_name(self.job, key, of), pieces, store, self.run, _CACHE)
+        outcome = step(plan_name(self.job, key, of), pieces, store, self.run, _CACHE)
+        return outcome if self.job.value().tells else outcome._replace(held=None)
 
     def clear(self, key: int, of: int) -> None:
         """What is cached goes with the workers."""

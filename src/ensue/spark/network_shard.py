@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
+from ensue.model import FOREVER
+from ensue.networks.dataset import line_of
 from ensue.networks.loops import UnsettledError
 from ensue.networks.run import Waiting
 from ensue.networks.steps import NetworkSteps
@@ -152,8 +154,9 @@ def step(name: str, pieces: Iterable[Piece], store: Store, make: Make, cache: Ne
         json.dumps(Head(tokens, shard.first, shard.next, shard.logged, shard.dead, state)._asdict()).encode()
     )
     counters = _counters(shard)
+    held = "".join(map(line_of, shard.run.network)).encode() if shard.run.frontier == FOREVER else None
     cache.put(name, token, shard)
-    return Outcome(results, dead, counters, ordered=True)
+    return Outcome(results, dead, counters, ordered=True, held=held)
 
 
 def _rebuilt(head: Head, store: Store, make: Make) -> Shard:

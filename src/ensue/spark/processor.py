@@ -33,9 +33,9 @@ from ensue.spark.workers import settle
 STEPPED = "shard int, kind string, query string, open long, close long, payload binary"
 """The columns of what comes out of the shards, as Spark writes them."""
 
-ANSWERS, LETTERS, COUNTERS, FAILED = "answers", "dead", "counters", "failed"
+ANSWERS, LETTERS, COUNTERS, FAILED, HELD = "answers", "dead", "counters", "failed", "held"
 """What a row is: the answers of an evaluation, dead letters, counters of a shard after a step, or, in place
-of counters, why there is no step after it.
+of counters, why there is no step after it; and what networks hold in the end.
 
 Or the answers of many events: see `results.EVENTS`.
 """
@@ -217,6 +217,8 @@ def _frame(outcome: Outcome, shard: int) -> pd.DataFrame:
         rows.append((EVENTS, query, some[0].open, some[-1].close, payload))
     if outcome.dead:
         rows.append((LETTERS, None, 0, 0, json.dumps(outcome.dead).encode()))
+    if outcome.held is not None:
+        rows.append((HELD, None, 0, 0, outcome.held))
     if outcome.failure is not None:
         time, message = outcome.failure
         rows.append((FAILED, None, time, time, message.encode()))

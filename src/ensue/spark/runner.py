@@ -26,7 +26,7 @@ from ensue.query.output import Result
 from ensue.query.violations import Watch
 from ensue.spark.ledger import SPARK
 from ensue.spark.pipeline import AnyPlan, Source, stepped
-from ensue.spark.processor import ANSWERS, COUNTERS, FAILED, LETTERS
+from ensue.spark.processor import ANSWERS, COUNTERS, FAILED, HELD, LETTERS
 from ensue.spark.results import EVENTS
 from ensue.spark.results import Row as Answered
 from ensue.spark.source import replayed
@@ -77,6 +77,8 @@ class MicroBatch:
     """How many of its answers were put together from parts: no shard has counted them."""
     failure: EnsueError | None = None
     """Why the job ends with it: the results are those until then, and it does not count as done."""
+    held: str | None = None
+    """What networks hold, if it is the last one and somebody asks: lines of N-Quads."""
 
 
 OnBatch = Callable[[MicroBatch], None]
@@ -160,7 +162,8 @@ class Run:
             self.spark._jvm.java.lang.Thread.sleep(1000 * _PATIENCE)  # type: ignore[union-attr]
 
     def _batch(self, rows: Iterable[Row], number: int) -> MicroBatch:
-        kinds: dict[str, list[Row]] = {ANSWERS: [], EVENTS: [], LETTERS: [], COUNTERS: [], FAILED: []}
+        kinds: dict[str, list[Row]] = {ANSWERS: [], EVENTS: [], LETTERS: [], COUNTERS: []}
+        kinds |= {FAILED: [], HELD: []}
         for row in rows:
             kinds[row.kind].append(row)
         for row in kinds[COUNTERS]:
@@ -174,7 +177,8 @@ class Run:
         if first is not None:
             until = [result for result in results if result.close < first.close]
             return MicroBatch(number, until, dead, counters, 0, EnsueError(first.payload.decode()))
-        return MicroBatch(number, results, dead, counters, self._merged(results))
+        held = b"".join(row.payload for row in kinds[HELD]).decode() if kinds[HELD] else None
+        return MicroBatch(number, results, dead, counters, self._merged(results), held=held)
 
     def _merged(self, results: Iterable[Result]) -> int:
         merged = {query.name for query, _ in self.plan.merging().queries if not isinstance(query, Watch)}

@@ -194,6 +194,8 @@ class Outcome(NamedTuple):
     ordered: bool = False
     """Whether the results of different queries have an order among each other."""
     failure: Failure | None = None
+    held: bytes | None = None
+    """What networks hold in the end, as lines of N-Quads; None if nobody asks, or it is not the end."""
 
 
 def step(
