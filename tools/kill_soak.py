@@ -21,9 +21,9 @@ from pathlib import Path
 from random import Random, SystemRandom
 
 from kill_job import LOOK_SECONDS, PATIENCE, Child, Place
-from kill_workload import Workload, make_workload
+from kill_workload import Workload, make_network_workload, make_workload
 
-__all__ = ["Child", "Place", "difference", "endure", "make_workload", "ordered"]
+__all__ = ["Child", "Place", "difference", "endure", "make_network_workload", "make_workload", "ordered"]
 
 KILLS_A_JOB = 12
 CODES: dict[str, set[int | None]] = {
@@ -114,9 +114,7 @@ def soak(kills: int, seed: int, folder: Path) -> str | None:
     while done < kills:
         number += 1
         home = folder / str(number)
-        # In turn: two shards, two behind linear rules, one.
-        shards, expand = (1 if number % 3 == 0 else 2), number % 3 == 2
-        workload = make_workload(home / "in", random.randrange(1 << 30), shards=shards, expand=expand)
+        workload = _workload(number, home / "in", random.randrange(1 << 30))
         calm, place = Place(home / "calm"), Place(home / "killed")
         run_calmly(workload, calm, classes)
         blows = random_blows(min(KILLS_A_JOB, kills - done), random)
@@ -128,6 +126,13 @@ def soak(kills: int, seed: int, folder: Path) -> str | None:
         print(f"{done} kills, {number} jobs: {len(calm.written()[0])} results each once, and none different")
         shutil.rmtree(home)
     return None
+
+
+def _workload(number: int, folder: Path, seed: int) -> Workload:
+    """In turn: queries in two shards, in two behind linear rules, in one, and a rule network in two."""
+    if number % 4 == 0:
+        return make_network_workload(folder, seed, shards=2)
+    return make_workload(folder, seed, shards=1 if number % 4 == 3 else 2, expand=number % 4 == 2)
 
 
 def main() -> int:

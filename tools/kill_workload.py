@@ -50,6 +50,26 @@ SPREAD_QUERIES = {
 SPREAD_BACKGROUND = """
     @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
     :Thing rdfs:subClassOf :Mover . :isIn rdfs:subPropertyOf :near ."""
+NETWORK = """# element: statement
+PREFIX : <http://example.org/>
+# rule: left
+DELETE { GRAPH :now { ?x :isIn ?before } }
+WHERE { GRAPH :now { ?x :isIn ?before } ?x :isIn ?place FILTER(?place != ?before) } ;
+# rule: came
+INSERT { GRAPH :now { ?x :isIn ?place } GRAPH :log { ?x :made [ :to ?place ] } }
+WHERE { ?x :isIn ?place FILTER NOT EXISTS { GRAPH :now { ?x :isIn ?place } } } ;
+# rule: visits
+SELECT ?x ?visit ?place WHERE { GRAPH :log { ?x :made ?visit . ?visit :to ?place } } ;
+# rule: hot
+SELECT ?x ?v ?place WHERE { ?x :reads ?v . GRAPH :now { ?x :isIn ?place } FILTER(?v > 60) } ;
+# rule: forget
+DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER NOT EXISTS { ?s :team ?team FILTER(?o = ?team) } }
+"""
+"""A rule network that deletes, and makes nodes."""
+TEAMS = "".join(
+    f"<http://example.org/thing{n}> <http://example.org/team> <http://example.org/team{n % 5}> .\n"
+    for n in range(10)
+)
 BAD_LINES = ("no time here", "{}\t<urn:a> <urn:p> .", '{}\t"a" <urn:p> <urn:b> .', "{}\t")
 
 
@@ -93,6 +113,21 @@ def make_workload(
     for name, query in queries.items():
         (folder / f"{name}.rq").write_text(f"PREFIX : <http://example.org/>\n{query}\n")
         words.append(str(folder / f"{name}.rq"))
+    words += [*_files(folder, random, seconds, strays, background)]
+    return Workload(tuple(words), spread)
+
+
+def make_network_workload(folder: Path, seed: int, seconds: int = SECONDS, *, shards: int = 1) -> Workload:
+    """The same streams for a rule network; of several shards, for one for each team of things."""
+    folder.mkdir(parents=True)
+    declared = "# partition by: <http://example.org/team>\n" if shards > 1 else ""
+    (folder / "network.ru").write_text(declared + NETWORK)
+    words = [str(folder / "network.ru"), *_files(folder, Random(seed), seconds, 0, TEAMS)]
+    return Workload(tuple(words), ("--shards", str(shards)) if shards > 1 else ())
+
+
+def _files(folder: Path, random: Random, seconds: int, strays: float, background: str) -> Iterator[str]:
+    """Write the streams and the background, and give the words of the command that name them."""
     (folder / "background.ttl").write_text(background)
     moves = list(_disordered(_moves(random, seconds), random, strays))
     (folder / "moves").mkdir()
@@ -100,10 +135,9 @@ def make_workload(
     (folder / "moves" / "1.tsv").write_text("".join(moves[:half]))
     (folder / "moves" / "2.tsv.gz").write_bytes(gzip.compress("".join(moves[half:]).encode()))
     (folder / "readings.tsv").write_text("".join(_disordered(_readings(random, seconds), random, strays)))
-    words += ["--background", str(folder / "background.ttl")]
+    yield from ("--background", str(folder / "background.ttl"), "--disorder", str(DISORDER_MS))
     for stream, path in (("moves", "moves"), ("readings", "readings.tsv")):
-        words += ["--stream", f"http://example.org/{stream}={folder / path}"]
-    return Workload((*words, "--disorder", str(DISORDER_MS)), spread)
+        yield from ("--stream", f"http://example.org/{stream}={folder / path}")
 
 
 def _moves(random: Random, seconds: int) -> Iterator[tuple[int, str]]:

@@ -60,6 +60,9 @@ CASES = {
     # comments that are not just comments
     "# element: statment\nSELECT ?x WHERE { ?x a :C }": (1, 1, "did you mean 'statement'?"),
     "# element: time\n# element: statement\nSELECT ?x WHERE { ?x a :C }": (2, 1, "said twice"),
+    "# partition by: graf\nSELECT ?x WHERE { ?x a :C }": (1, 1, "did you mean 'graph'?"),
+    "# partition by: :room\nSELECT ?x WHERE { ?x a :C }": (1, 1, "one of graph, <property>"),
+    "# partition by: graph\n# partition by: <urn:p>\nSELECT ?x WHERE { ?x a :C }": (2, 1, "said twice"),
     "# rule: r\nSELECT ?x WHERE { ?x a :C } ;\n# rule: r\nSELECT ?x WHERE { ?x a :D }": (
         4,
         1,

@@ -75,7 +75,8 @@ def test_a_network_that_does_not_settle_is_the_inputs_fault(job, tmp_path, capsy
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--engine", "spark"], "runs in one process"),
+        (["--shards", "2"], "--shards is for Spark"),
+        (["--engine", "spark", "--expand"], "--expand is for queries"),
         (["--rules", "rdfs-jena"], "--rules is for queries"),
         (["--max-firings", "0"], "a limit of 0 firings"),
     ],

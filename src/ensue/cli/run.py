@@ -82,23 +82,24 @@ def run(args: argparse.Namespace) -> int:
     if args.every_violation and args.violations is None:
         raise UsageError("--every-violation without --violations", hint="add --violations FILE")
     _check_apart(files | {"--dataset": args.dataset})
-    if are_networks(args.queries):
+    is_network = are_networks(args.queries)
+    for name in () if is_network else _OF_NETWORKS:
+        if getattr(args, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} is for rule networks", hint="leave it out")
+    for name in _ON_SPARK if args.engine == "local" else ():
+        if getattr(args, name) is not None:
+            hint = "leave it out, or run it on Spark: --engine spark"
+            raise UsageError(f"--{name.replace('_', '-')} is for Spark", hint=hint)
+    if args.engine == "spark" and find_spec("pyspark") is None:
+        raise UsageError("there is no Spark", hint="pip install 'ensue[spark]', or: --engine local")
+    if is_network:
         from ensue.cli.run_network import run_network
 
         return run_network(args)
-    for name in _OF_NETWORKS:
-        if getattr(args, name) is not None:
-            raise UsageError(f"--{name.replace('_', '-')} is for rule networks", hint="leave it out")
     if args.engine == "local":
-        for name in _ON_SPARK:
-            if getattr(args, name) is not None:
-                hint = "leave it out, or run it on Spark: --engine spark"
-                raise UsageError(f"--{name.replace('_', '-')} is for Spark", hint=hint)
         from ensue.cli.run_local import run_local
 
         return run_local(args)
-    if find_spec("pyspark") is None:
-        raise UsageError("there is no Spark", hint="pip install 'ensue[spark]', or: --engine local")
     from ensue.cli.run_spark import run_spark
 
     return run_spark(args)

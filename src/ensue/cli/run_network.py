@@ -1,10 +1,12 @@
-"""`ensue run NETWORK.ru`: a rule network over streams, in this process."""
+"""`ensue run NETWORK.ru`: a rule network over streams; here in this process, or on Spark."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import Any
 
@@ -14,9 +16,10 @@ from ensue.cli.report import write_metrics
 from ensue.cli.run import kind_and_path
 from ensue.cli.run_local import letters_of, results_of
 from ensue.errors import UsageError
-from ensue.networks.dataset import Ground
+from ensue.networks.dataset import line_of
+from ensue.networks.job import NetworkJob
 from ensue.networks.loops import Limit
-from ensue.networks.network import Network
+from ensue.networks.parse import load_network
 from ensue.networks.run import NetworkRun
 from ensue.progress import Progress
 from ensue.query.output import writer
@@ -26,10 +29,22 @@ from ensue.windows.frontier import Disorder
 def run_network(args: argparse.Namespace) -> int:
     """Do it."""
     _check(args)
+    # As Spark has them, by whose names the blank nodes of a file are known.
+    streams = {iri: os.path.abspath(path) for iri, path in pairs(args.stream, "--stream").items()}
+    job = NetworkJob.of(
+        load_network(*args.queries),
+        streams,
+        args.background,
+        Disorder(args.disorder, args.late),
+        _limit(args),
+    )
+    if args.engine == "spark":
+        from ensue.cli.run_network_spark import run_network_spark
+
+        return run_network_spark(args, job, streams)
     progress = Progress(sys.stderr, quiet=args.quiet)
-    streams = pairs(args.stream, "--stream")
-    network = Network.from_files(*args.queries, background=args.background, limit=_limit(args))
-    running = NetworkRun(network, streams, disorder=Disorder(args.disorder, args.late))
+    networks = job.networks()
+    running = NetworkRun(networks, streams, disorder=job.disorder)
     started = time.perf_counter()
     with ExitStack() as stack:
         kind, path = kind_and_path(args.output)
@@ -39,27 +54,34 @@ def run_network(args: argparse.Namespace) -> int:
             out.write(result)
         out.close()
     if args.dataset is not None:
-        with Output(args.dataset) as output:
-            output.write_lines(map(_line, network))
-    counted = running.metrics() | {"dead_letters": letters.count}
-    seconds = time.perf_counter() - started
-    write_metrics(args, counted, seconds)
-    progress.say(_summary(counted, seconds))
+        write_dataset(args.dataset, map(line_of, networks))
+    tell(args, running.metrics() | {"dead_letters": letters.count}, time.perf_counter() - started, progress)
     return 0
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse what a network has no use for."""
-    if args.engine != "local":
-        hint = "its rules see each other's effects in order: add --engine local"
-        raise UsageError("a rule network runs in one process, not on Spark", hint=hint)
+    """Refuse what a network has no use for, and none that would wait for ever."""
+    if not args.stream:
+        raise UsageError("nothing would arrive at the network", hint="add --stream IRI=PATH")
     for name in ("rules", "graph", "allow"):
         if getattr(args, name):
             raise UsageError(f"--{name} is for queries", hint="a network has its rules in its own file")
-    for name in ("reload", "reload_graph", "knowledge"):
+    for name in ("reload", "reload_graph", "knowledge", "keep_all", "expand"):
         if getattr(args, name):
-            hint = "a network changes what it holds by its own rules"
+            hint = "a network holds what its own rules leave"
             raise UsageError(f"--{name.replace('_', '-')} is for queries", hint=hint)
+
+
+def write_dataset(path: str, held: Iterable[str]) -> None:
+    """Write what networks hold, lines of N-Quads, in the order of their text."""
+    with Output(path) as output:
+        output.write_lines(sorted(held))
+
+
+def tell(args: argparse.Namespace, counted: dict[str, Any], seconds: float, progress: Progress) -> None:
+    """Write the counters down where that was asked for, and say the most important ones."""
+    write_metrics(args, counted, seconds)
+    progress.say(_summary(counted, seconds))
 
 
 def _limit(args: argparse.Namespace) -> Limit:
@@ -67,15 +89,12 @@ def _limit(args: argparse.Namespace) -> Limit:
     return Limit(**{name: value for name, value in given.items() if value is not None})
 
 
-def _line(quad: Ground) -> str:
-    graph, *triple = quad
-    return f"{' '.join((*triple, graph) if graph else triple)} .\n"
-
-
 def _summary(counted: dict[str, Any], seconds: float) -> str:
     late = f", {counted['late']:,} late" if counted["late"] else ""
     dead = f", {counted['dead_letters']:,} dead letters" if counted["dead_letters"] else ""
+    among = f" by {counted['networks']:,} networks" if "networks" in counted else ""
+    unkeyed = f", {counted['unkeyed']:,} of no key" if counted.get("unkeyed") else ""
     return (
         f"{counted['admitted']:,} statements in {seconds:.1f} s: {counted['firings']:,} firings, "
-        f"{counted['answers']:,} answers, {counted['quads']:,} statements held{late}{dead}"
+        f"{counted['answers']:,} answers, {counted['quads']:,} statements held{among}{late}{unkeyed}{dead}"
     )

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
-from ensue.badlines import BadLine, DeadLetters
 from ensue.cli.job import job_of, streams_of
-from ensue.cli.letters import ShownLetters, StrictLetters
-from ensue.cli.output import Output
 from ensue.cli.report import report
-from ensue.cli.run import kind_and_path
+from ensue.cli.spark_sink import Sink
 from ensue.cli.violations import ViolationLines
 from ensue.errors import UsageError
 from ensue.model import FOREVER, NEVER
 from ensue.progress import Progress
-from ensue.query.output import writer
-from ensue.query.output_writer import Writer
+from ensue.query.output import Result
 from ensue.reasoner import Reasoner
 from ensue.spark.card import Card, go_on
-from ensue.spark.ledger import Ledger, OnceFile, Written, alone
-from ensue.spark.plan import Plan, plan_of
+from ensue.spark.ledger import Ledger, alone
+from ensue.spark.pipeline import AnyPlan
+from ensue.spark.plan import plan_of
 from ensue.spark.runner import Feed, MicroBatch, Run, java_is_gone
 from ensue.spark.session import embedded
 
@@ -47,16 +43,51 @@ def run_spark(args: argparse.Namespace) -> int:
     plan = plan_of(job, shards=args.shards or 1, keep_all=bool(args.keep_all), expand=bool(args.expand))
     if plan.not_expanded_because is not None:
         progress.say(f"shards apply all rules: {plan.not_expanded_because}")
+    filtered, expanded = plan.relevance is not None, plan.expansion is not None
+    card = Card.of(job, shards=len(plan.keys), filtered=filtered, expanded=expanded)
+    updates = [update.at for update in job.updates]
+    sink_of = partial(_QuerySink, args, progress=progress, reasoner=reasoner, updates=updates)
+    sink, stopped = on_spark(args, plan, card, streams, sink_of, progress)
+    report(args, _COUNTED | sink.counters, time.perf_counter() - sink.started, progress)
+    return INTERRUPTED if stopped else 0
+
+
+INTERRUPTED = 130
+
+
+class SpreadPlan(AnyPlan, Protocol):
+    """A plan that knows why it is not spread."""
+
+    @property
+    def one_shard_because(self) -> str | None:
+        """Why there is one shard only although more were asked for."""
+
+
+S = TypeVar("S", bound=Sink)
+
+
+def on_spark(
+    args: argparse.Namespace,
+    plan: SpreadPlan,
+    card: Card,
+    streams: dict[str, str],
+    sink_of: Callable[[Ledger], S],
+    progress: Progress,
+) -> tuple[S, bool]:
+    """Run a plan to its end; the sink, and whether it was stopped before. The sink has what was counted."""
     if plan.one_shard_because is not None:
         progress.say(f"one shard: {plan.one_shard_because}")
-    checkpoint = _checkpoint(args, plan, progress)
+    checkpoint = None if args.checkpoint is None else Path(args.checkpoint)
+    if checkpoint is not None:
+        for line in go_on(checkpoint, card):
+            progress.say(line)
     feed = Feed(streams, args.speed or 0, args.batch_bytes, finite=not args.follow)
     try:
         with ExitStack() as stack:
             if checkpoint is not None:
                 stack.enter_context(alone(checkpoint))
-            updates = [update.at for update in job.updates]
-            sink = stack.enter_context(_Sink(args, Ledger(checkpoint), progress, reasoner, updates))
+            sink = sink_of(Ledger(checkpoint))
+            stack.enter_context(sink)
             with _ctrl_c_waits(progress):
                 spark = stack.enter_context(
                     embedded(
@@ -70,27 +101,10 @@ def run_spark(args: argparse.Namespace) -> int:
             run = Run(spark, plan, feed, sink.take, checkpoint)
             with _stopped_by_ctrl_c(run, progress):
                 run.until_it_ends()
-            stopped = run.was_stopped
+            return sink, run.was_stopped
     except ConnectionRefusedError as problem:
         # Java could not even be told to stop.
         raise java_is_gone() from problem
-    report(args, _COUNTED | sink.counters, time.perf_counter() - sink.started, progress)
-    return _INTERRUPTED if stopped else 0
-
-
-def _checkpoint(args: argparse.Namespace, plan: Plan, progress: Progress) -> Path | None:
-    """The folder to go on from, if there is one and the job may."""
-    if args.checkpoint is None:
-        return None
-    checkpoint = Path(args.checkpoint)
-    filtered, expanded = plan.relevance is not None, plan.expansion is not None
-    card = Card.of(plan.job, shards=len(plan.keys), filtered=filtered, expanded=expanded)
-    for line in go_on(checkpoint, card):
-        progress.say(line)
-    return checkpoint
-
-
-_INTERRUPTED = 130
 
 
 def _settings(words: list[str] | None) -> dict[str, str]:
@@ -142,8 +156,8 @@ def _on_ctrl_c(handler: Callable[[int, FrameType | None], None]) -> Iterator[Non
         signal.signal(signal.SIGINT, before)
 
 
-class _Sink:
-    """Where results and dead letters go, micro-batch by micro-batch, each once."""
+class _QuerySink(Sink):
+    """Tells the answers of queries from what is wrong."""
 
     def __init__(
         self,
@@ -157,95 +171,37 @@ class _Sink:
 
         `updates` are the times at which the background changes.
         """
+        super().__init__(args, ledger, progress)
         self._updates = list(updates)
-        self._args = args
         self._reasoner = reasoner
-        self._ledger = ledger
-        self._progress = progress
-        self._files: list[OnceFile] = []
-        self._stack = ExitStack()
-        self._queries = set(ledger.written.queries)
-        self.started = time.perf_counter()
-        self.counters: dict[str, Any] = {}
-        self._seen = (self.started, 0)
 
-    def __enter__(self) -> _Sink:
-        kind, path = kind_and_path(self._args.output)
-        self._out: Writer = writer(kind, self._file(path))
-        self._out.resume(self._queries)
-        self._letters = self._dead_letters()
-        self._wrong = ViolationLines(self._args.violations, self._file, self._progress)
-        if self._ledger.written.batch >= 0:
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self._wrong = ViolationLines(self.args.violations, self.file, self.progress)
+        if self.ledger.written.batch >= 0:
             list(self._reasoner.violations())  # Those of the background were told when the job began.
         return self
 
-    def __exit__(self, *problem: Any) -> None:
-        self._stack.__exit__(*problem)
+    def results(self, batch: MicroBatch) -> Iterator[Result]:
+        """The answers; what is wrong is written behind them."""
+        self._follow(batch)
+        yield from self._reasoner.told_apart(batch.results)
+        self._wrong.write(self._reasoner.violations())
 
-    def take(self, batch: MicroBatch) -> None:
-        """Write what a micro-batch gave, unless it was written before."""
-        merged = self._ledger.written.merged
-        if batch.number > self._ledger.written.batch:
-            merged += batch.merged
-            for bad in batch.dead:
-                self._letters(bad if self._args.dead_letters else _said_where(bad))
-            self._follow(batch)
-            for result in self._reasoner.told_apart(batch.results):
-                self._out.write(result)
-                self._queries.add(result.query)
-            self._wrong.write(self._reasoner.violations())
-            lengths = {file.name: file.sync() for file in self._files}
-            self._ledger.close(Written(batch.number, lengths, tuple(sorted(self._queries)), merged))
-        self.counters = batch.counters | {"answers": batch.counters.get("answers", 0) + merged}
-        self._tell(self.counters)
+    def shown(self, counted: dict[str, Any]) -> list[str]:
+        """What shards did."""
+        return [
+            f"{counted.get('windows', 0) + counted.get('events', 0):,} windows",
+            f"{counted.get('answers', 0):,} answers",
+            f"{counted.get('facts', 0):,} facts",
+            f"{counted.get('derivations', 0):,} derivations",
+        ]
 
     def _follow(self, batch: MicroBatch) -> None:
         """Let the reasoner, which has no statements, tell what another background violates by itself."""
         frontier = batch.counters.get("frontier", NEVER)
         if frontier == FOREVER:  # The last evaluation says how far time has come.
             frontier = max((result.close for result in batch.results), default=NEVER)
-        if self._args.violations is not None and any(time <= frontier for time in self._updates):
+        if self.args.violations is not None and any(time <= frontier for time in self._updates):
             self._updates = [time for time in self._updates if time > frontier]
             list(self._reasoner.advance(to=frontier))
-
-    def _file(self, path: str | None) -> Any:
-        if path is None or not _is_plain(path):
-            return self._stack.enter_context(Output(path, whole=False))
-        file = self._stack.enter_context(OnceFile(path, self._ledger))
-        self._files.append(file)
-        return file
-
-    def _dead_letters(self) -> DeadLetters:
-        if self._args.strict:
-            return StrictLetters()
-        if self._args.dead_letters is not None:
-            return DeadLetters(self._file(self._args.dead_letters))
-        return ShownLetters(self._progress)
-
-    def _tell(self, counted: dict[str, Any]) -> None:
-        now, admitted = time.perf_counter(), counted.get("admitted", 0)
-        before, admitted_before = self._seen
-        rate = (admitted - admitted_before) / max(now - before, 1e-6)
-        self._seen = (now, admitted)
-        parts = [
-            f"{admitted:,} statements ({rate:,.0f}/s)",
-            f"{counted.get('windows', 0) + counted.get('events', 0):,} windows",
-            f"{counted.get('answers', 0):,} answers",
-            f"{counted.get('facts', 0):,} facts",
-            f"{counted.get('derivations', 0):,} derivations",
-            f"{counted.get('late', 0):,} late",
-            f"{counted.get('dead_letters', 0):,} dead letters",
-        ]
-        if self._args.follow and NEVER < (frontier := counted.get("frontier", NEVER)) < FOREVER:
-            # Of a live stream the stamps are the wall's; of a replayed one they tell nothing of the kind.
-            parts.append(f"lag {time.time() - frontier / 1000:.1f} s")
-        self._progress.note(", ".join(parts))
-
-
-def _said_where(bad: BadLine) -> BadLine:
-    """For the user to read: lines are not counted here, as any task may begin in the middle of a file."""
-    return replace(bad, reason=f"{bad.reason}, in the line at byte {bad.offset}")
-
-
-def _is_plain(path: str) -> bool:
-    return os.path.isfile(path) or not os.path.exists(path)

@@ -15,6 +15,17 @@ from ensue.networks.tree import DEFAULT
 Ground = tuple[str, str, str, str]
 """A quad of terms: graph, subject, predicate, object."""
 
+
+def line_of(quad: Ground) -> str:
+    r"""A quad as a line of N-Quads.
+
+    >>> line_of(("<urn:g>", "<urn:a>", "<urn:p>", '"1"')), line_of((DEFAULT, "<urn:a>", "<urn:p>", "_:b"))
+    ('<urn:a> <urn:p> "1" <urn:g> .\n', '<urn:a> <urn:p> _:b .\n')
+    """
+    graph, *triple = quad
+    return f"{' '.join((*triple, graph) if graph else triple)} .\n"
+
+
 _Index = dict[str, dict[str, dict[str, None]]]
 _NONE: dict[str, None] = {}
 _NO_PAIRS: dict[str, dict[str, None]] = {}

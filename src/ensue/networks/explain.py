@@ -24,6 +24,7 @@ def describe(file: NetworkFile) -> dict[str, Any]:
         "network": file.name,
         "element": file.element or "time",
         "arrives in": file.into or "own",
+        "partition by": None if file.partition is None else str(file.partition),
         "rules": [_rule(rule, file.rules) for rule in file.rules],
     }
 
@@ -88,6 +89,8 @@ def lines(plan: dict[str, Any]) -> list[str]:
         f"element: {plan['element']}",
         f"arrives in: {plan['arrives in']}",
     ]
+    if plan["partition by"] is not None:
+        found.append(f"partition by: {plan['partition by']}, a network for each key")
     for rule in plan["rules"]:
         found += ["", f"rule {rule['name']} ({rule['place']}): {rule['does']}"]
         for trigger in rule["triggers"]:

@@ -29,9 +29,10 @@ class Limit:
 
 class UnsettledError(EnsueError):
     """A network that goes on for ever: `cycle` are the rules that keep each other going, `bindings` what
-    each of them fired for last.
+    each of them fired for last, for the element of a `time`.
     """
 
+    time: int = 0
     cycle: tuple[str, ...] = ()
     bindings: Mapping[str, Sequence[Mapping[str, str]]] = {}
 
@@ -42,6 +43,10 @@ class Trail:
     def __init__(self, rules: Sequence[NetworkRule], limit: Limit) -> None:
         self._rules, self._limit = rules, limit
         self.begin(0)
+
+    def another(self) -> Trail:
+        """The same for another network by these rules."""
+        return Trail(self._rules, self._limit)
 
     def begin(self, time: int) -> None:
         """Another element."""
@@ -78,6 +83,7 @@ class Trail:
         )
         hint = "let a rule ask with NOT EXISTS for what it has done, or raise the limit if this is meant"
         error = UnsettledError(what, place=self._rules[told[0]].place, hint=hint)
+        error.time = self._time
         error.cycle, error.bindings = tuple(names if cycle else ()), bindings
         return error
 

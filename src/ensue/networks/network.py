@@ -11,13 +11,16 @@ the rule's turn comes; the rule fires for it if it still holds then. `docs/netwo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import count, groupby
+from copy import copy
+from dataclasses import asdict, dataclass
+from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
 from ensue.errors import UsageError
-from ensue.files import FilePath, Statement, read_statements
-from ensue.networks.dataset import Ground
+from ensue.files import FilePath, Statement
+from ensue.knowledge import InFiles, Sent
+from ensue.networks.dataset import Dataset, Ground
 from ensue.networks.join import Solution
 from ensue.networks.loops import Limit, Trail, UnsettledError
 from ensue.networks.matcher import DeltaMatcher, Match, Matcher
@@ -46,6 +49,18 @@ class Since(NamedTuple):
 Agenda = dict[Waiting, Since]
 """The new solutions of a rule."""
 
+Background = Iterable[FilePath] | Sent
+"""Files, or what was in them."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was done so far."""
+
+    elements: int = 0
+    firings: int = 0
+    most_rounds: int = 0
+
 
 class Network:
     """Rules that run over what arrives.
@@ -68,12 +83,15 @@ class Network:
         self,
         source: str | NetworkFile,
         *,
-        background: Iterable[FilePath] = (),
+        background: Background = (),
         limit: Limit | None = None,
         matcher: Callable[[tuple[NetworkRule, ...]], Matcher] = DeltaMatcher,
     ) -> None:
         """`source` is the text of the rules (`from_files` reads files); `background` is there first."""
         self.file = parse(source) if isinstance(source, str) else source
+        if self.file.partition is not None:
+            hint = "take ensue.Networks in place of Network"
+            raise UsageError(f"{self.file.name} is partitioned: a network for each key", hint=hint)
         self._rules = self.file.rules
         self._matcher = matcher(self._rules)
         self._templates = [
@@ -83,15 +101,18 @@ class Network:
         self._agendas: dict[int, Agenda] = {}
         """By the rules' numbers; only of those that have something to do."""
         self._trail = Trail(self._rules, limit or Limit())
-        self._background: tuple[FilePath, ...] | None = tuple(background)
-        self._numbers = count(1)
+        self._background: Sent | InFiles | None = (
+            background if isinstance(background, Sent) else InFiles(tuple(background))
+        )
+        self.made = 0
+        """How many nodes its rules have made."""
+        self._key: str | None = None
+        self._label = ""
         self._stopped = False
-        self.elements = self.firings = self.most_rounds = 0
+        self.tally = Tally()
 
     @classmethod
-    def from_files(
-        cls, *paths: FilePath, background: Iterable[FilePath] = (), limit: Limit | None = None
-    ) -> Network:
+    def from_files(cls, *paths: FilePath, background: Background = (), limit: Limit | None = None) -> Network:
         """The network of one file, or of several one after the other."""
         return cls(load_network(*paths), background=background, limit=limit)
 
@@ -104,12 +125,30 @@ class Network:
 
     def counters(self) -> dict[str, int]:
         """What was done so far, and what is held."""
-        return {
-            "elements": self.elements,
-            "firings": self.firings,
-            "most_rounds": self.most_rounds,
-            "quads": len(self),
-        }
+        return asdict(self.tally) | {"quads": len(self)}
+
+    # -- beside others, and again ----------------------------------------------------------------------
+
+    def another(self, matcher: Matcher, key: str | None, label: str) -> Network:
+        """One by the same rules that has not begun, for a key; `label` tells its nodes from those of others.
+
+        The two count together.
+        """
+        made = copy(self)
+        made._matcher, made._agendas, made._trail = matcher, {}, self._trail.another()
+        made._key, made._label, made.made = key, label, 0
+        return made
+
+    def resume(self, made: int) -> None:
+        """Go on where another was that had made so many nodes; what it held is put into the dataset."""
+        self._background, self.made = None, made
+
+    @property
+    def dataset(self) -> Dataset:
+        """What it holds."""
+        return self._matcher.dataset
+
+    # -- elements --------------------------------------------------------------------------------------
 
     def push(self, statements: Iterable[Arriving]) -> list[Result]:
         """Let statements arrive in the order in which they are given, and give what is selected.
@@ -125,9 +164,8 @@ class Network:
         """The background is there, and rules without patterns fire: before the first element, by itself."""
         if self._background is None:
             return []
-        files, self._background = self._background, None
-        statements = (statement for file in files for statement in read_statements(file))
-        quads = [self._arriving(*statement) for statement in statements]
+        known, self._background = self._background, None
+        quads = [self._arriving(*statement) for statement in known.background()]
         return list(self._settle(time, [*self._matcher.start(), *self._matcher.change((), quads)]))
 
     def arrive(self, time: int, statements: Iterable[Statement]) -> list[Result]:
@@ -137,7 +175,7 @@ class Network:
         found = self.start(time)
         quads = [self._arriving(*statement) for statement in statements]
         for element in [[quad] for quad in quads] if self.file.element == "statement" else [quads]:
-            self.elements += 1
+            self.tally.elements += 1
             found += self._settle(time, self._matcher.change((), element))
         return found
 
@@ -164,8 +202,8 @@ class Network:
         except UnsettledError:
             self._stopped = True
             raise
-        self.firings += self._trail.firings
-        self.most_rounds = max(self.most_rounds, self._trail.rounds)
+        self.tally.firings += self._trail.firings
+        self.tally.most_rounds = max(self.tally.most_rounds, self._trail.rounds)
 
     def _put(self, new: Iterable[Match], cause: int | None) -> None:
         since = Since(self._matcher.changes, cause)
@@ -187,10 +225,15 @@ class Network:
             self._put(self._updated(number, fired), number)
 
     def _updated(self, number: int, fired: list[Waiting]) -> Iterable[Match]:
-        templates, next_number = self._templates[number], self._numbers.__next__
+        templates = self._templates[number]
         removed = [quad for branch, each in fired for quad in templates[branch].deleted(each)]
-        added = [quad for branch, each in fired for quad in templates[branch].inserted(each, next_number)]
+        added = [quad for branch, each in fired for quad in templates[branch].inserted(each, self._number)]
         return self._matcher.change(removed, added)
+
+    def _number(self) -> str:
+        """What is next in the labels of nodes that are made."""
+        self.made += 1
+        return f"{self._label}{self.made}"
 
     def _selected(self, time: int, rule: NetworkRule, select: Select, fired: list[Waiting]) -> Result:
         rows = [
@@ -199,7 +242,9 @@ class Network:
         if select.distinct:
             rows = list(dict.fromkeys(rows))
         names = tuple(variable.name for variable in select.variables)
-        return Result(rule.name, time, time, Answers(Form.SELECT, names, rows))
+        return Result(
+            rule.name, time, time, Answers(Form.SELECT, names, rows), of_event=True, graph=self._key
+        )
 
 
 def in_text(statement: Arriving) -> tuple[int, Statement]:

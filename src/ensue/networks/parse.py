@@ -5,6 +5,7 @@ WHERE part; here the pieces become rules, and comments say what an element is:
 
     # element: statement      (or: time, all that has one time; this is the default)
     # arrives in: default     (or: own, the graph that the statement came with; this is the default)
+    # partition by: graph     (or: <property>; one network for each key, and not one for all)
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ensue.errors import Place, RuleError, UnsafeRuleError, did_you_mean
 from ensue.files import FilePath
 from ensue.networks.tree import Branch, Element, Into, NetworkFile, NetworkRule, Select, Update
 from ensue.networks.where import Where
+from ensue.query.tree import Partition
 from ensue.rules.lexer import SPARQL, Source
 from ensue.rules.load import read_rules
 from ensue.rules.sparql import tree_of
@@ -103,35 +105,46 @@ def load_network(*paths: FilePath) -> NetworkFile:
     _check_names(rules)
     said: dict[str, Any] = {}
     for path, file in zip(paths, files, strict=True):
-        for field in ("element", "into"):
+        for field in ("element", "into", "partition"):
             value = getattr(file, field)
             if value is not None and said.setdefault(field, value) != value:
-                what = f"the files differ on what an element is, or where it arrives: {value}"
+                what = f"the files differ on what an element is, where it arrives, or on keys: {value}"
                 raise RuleError(what, place=Place(os.fspath(path)), hint="say it in one of them")
     return NetworkFile("+".join(file.name for file in files), rules, **said)
 
 
-_DIRECTIVE = re.compile(r"#+\s*(element|arrives in):\s*(.*?)\s*$")
+_DIRECTIVE = re.compile(r"#+\s*(element|arrives in|partition by):\s*(.*?)\s*$")
 _DIRECTIVES: dict[str, tuple[str, tuple[str, ...]]] = {
     "element": ("element", get_args(Element)),
     "arrives in": ("into", get_args(Into)),
+    "partition by": ("partition", ("graph", "<property>")),
 }
+_IRI = re.compile(r"<([^\x00-\x20<>\"{}|^`\\]+:[^\x00-\x20<>\"{}|^`\\]*)>")
 
 
 def _directives(source: Source) -> dict[str, Any]:
-    found: dict[str, str] = {}
+    found: dict[str, Any] = {}
     for token in source.tokens(SPARQL):
         match = _DIRECTIVE.match(token.text)
         if token.kind != "comment" or match is None:
             continue
-        what, value = match.groups()
-        field, values = _DIRECTIVES[what]
-        if value not in values:
-            hint = did_you_mean(value, values) or f"one of {', '.join(values)}"
-            raise source.error(f"'{value}' does not say what '{what}' is", token, hint)
+        what, word = match.groups()
+        field, words = _DIRECTIVES[what]
+        value = _partition(word) if field == "partition" else word if word in words else None
+        if value is None:
+            hint = did_you_mean(word, words) or f"one of {', '.join(words)}"
+            raise source.error(f"'{word}' does not say what '{what}' is", token, hint)
         if found.setdefault(field, value) != value:
             raise source.error(f"'{what}' is said twice, and differently", token, "say it once")
     return found
+
+
+def _partition(word: str) -> Partition | None:
+    """What tells networks apart, as in a query's PARTITION BY; None: the word does not say it."""
+    if word.lower() == "graph":
+        return Partition()
+    iri = _IRI.fullmatch(word)
+    return None if iri is None else Partition(iri[1])
 
 
 def _check_names(rules: tuple[NetworkRule, ...]) -> None:

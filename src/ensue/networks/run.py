@@ -6,23 +6,44 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from ensue.errors import BufferFullError, UsageError, did_you_mean
+from ensue.files import Statement
 from ensue.model import FOREVER
-from ensue.networks.network import Arriving, Network, in_text
+from ensue.networks.network import Arriving, in_text
 from ensue.query.output import Result
 from ensue.streamfile import Timed
 from ensue.windows.frontier import MAX_PENDING, Clock, Disorder, Frontier, Gate
 
+Waiting = tuple[int, int, Timed]
+"""A time, the number of a stream, and a statement."""
 
-class NetworkRun:
+
+class Elements(Protocol):
+    """Who takes elements in order: a `Network`, or `Networks`."""
+
+    def start(self, time: int) -> list[Result]:
+        """What is selected before the first, if it has not been."""
+
+    def arrive(self, time: int, statements: Iterable[Statement]) -> list[Result]:
+        """What is selected as statements of one time arrive."""
+
+    def counters(self) -> dict[str, int]:
+        """What was done so far, and what is held."""
+
+
+N = TypeVar("N", bound=Elements)
+
+
+class NetworkRun(Generic[N]):
     """Feeds a network from streams, as `Reasoner` is fed.
 
     Statements of one stream may come out of order as far as its disorder allows; what has one time arrives
     in the order of the streams, then of arrival. A late statement arrives when it comes, or never, as the
     disorder says.
 
+    >>> from ensue.networks.network import Network
     >>> run = NetworkRun(Network("SELECT ?x ?y WHERE { ?x <urn:p> ?y }"), ["urn:s"], disorder=Disorder(10))
     >>> run.push("urn:s", [(12, "<urn:b>", "<urn:p>", "<urn:c>"), (5, "<urn:a>", "<urn:p>", "<urn:b>")])
     >>> [(result.close, result.answers.rows) for result in run.end()]
@@ -31,7 +52,7 @@ class NetworkRun:
 
     def __init__(
         self,
-        network: Network,
+        network: N,
         streams: Iterable[str],
         *,
         disorder: Disorder | Mapping[str, Disorder] | None = None,
@@ -46,7 +67,7 @@ class NetworkRun:
             allowed = disorder.get(stream) if isinstance(disorder, Mapping) else disorder
             self._frontier.add(stream, allowed)
         self._max_pending = max_pending
-        self._waiting: list[tuple[int, int, Timed]] = []
+        self._waiting: list[Waiting] = []
         self.answers = 0
 
     def push(self, stream: str, statements: Iterable[Arriving]) -> None:

@@ -36,7 +36,7 @@ class Template:
         """The quads that go."""
         return self._filled(self._delete, solution, [])
 
-    def inserted(self, solution: Solution, number: Callable[[], int]) -> Iterator[Ground]:
+    def inserted(self, solution: Solution, number: Callable[[], int | str]) -> Iterator[Ground]:
         """The quads that come; each node that is made gets the next number."""
         return self._filled(self._insert, solution, [f"{MADE}{number()}" for _ in self._made])
 

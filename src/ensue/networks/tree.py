@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from ensue.errors import Place
+from ensue.query.tree import Partition
 from ensue.rules.tree import Bind, Guard, Node, Var
 
 DEFAULT = ""
@@ -176,3 +177,5 @@ class NetworkFile:
     """None: not said, which is `time`."""
     into: Into | None = None
     """None: not said, which is `own`."""
+    partition: Partition | None = None
+    """None: one network takes all that arrives; else one for each key (`networks.py`)."""

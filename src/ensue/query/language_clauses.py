@@ -159,7 +159,8 @@ def _inner_token(cursor: Cursor, found: Outline, opened: list[Token]) -> None:
         )
         raise QueryError(what, place=cursor.source.place(token.start), hint=hint)
     elif token.is_word(*_UPDATES):
-        what, hint = f"{token.text.upper()} is an update, not a query", "to derive facts, write a rule"
+        what = f"{token.text.upper()} is an update, not a query"
+        hint = "to derive facts, write a rule; updates are for rule networks: a file *.ru, ensue.NetworkRun"
         raise QueryError(what, place=cursor.source.place(token.start), hint=hint)
     elif not opened and found.form is None:
         if not token.is_word(*Form):

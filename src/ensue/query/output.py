@@ -38,9 +38,11 @@ class Result:
     exact: bool = True
     """Whether the answers are all there are, and right."""
     of_event: bool = False
-    """Whether it is about an event: no other shard has a part in it."""
+    """Whether it is about an event, or of a rule network: no other shard has a part in it."""
     graph: str | None = None
-    """The name of the graph of an event that is an element of its stream, "" for none; otherwise None."""
+    """The name of the graph of an event that is an element of its stream, or the key of a network among
+    several; "" for none; otherwise None.
+    """
     part: bool = False
     """Whether this is what one shard has to give, for `merge.py`: solutions, and no answers yet."""
 

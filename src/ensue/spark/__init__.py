@@ -14,14 +14,15 @@ from ensue.spark.session import session
 if TYPE_CHECKING:
     from ensue.spark.answer_frame import answers
     from ensue.spark.closure_frame import closure
+    from ensue.spark.network_frame import network_answers
 
-__all__ = ["answers", "closure", "session"]
+__all__ = ["answers", "closure", "network_answers", "session"]
 
-_MODULES = {"answers": "answer_frame", "closure": "closure_frame"}
+_MODULES = {"answers": "answer_frame", "closure": "closure_frame", "network_answers": "network_frame"}
 
 
 def __getattr__(name: str) -> object:
-    # Loaded when asked for: every worker loads this package, and needs neither.
+    # Loaded when asked for: every worker loads this package, and needs none of them.
     if name in _MODULES:
         return getattr(import_module(f"ensue.spark.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'ensue.spark' has no attribute '{name}'")

@@ -29,7 +29,7 @@ from ensue.spark.inputs import Stream, sources_of
 from ensue.spark.merge_rows import MergeRows
 from ensue.spark.pipeline import stepped
 from ensue.spark.plan import Plan, plan_of
-from ensue.spark.processor import ANSWERS, COUNTERS, LETTERS, STEPPED
+from ensue.spark.processor import ANSWERS, COUNTERS, FAILED, LETTERS, STEPPED
 from ensue.spark.results import EVENTS
 from ensue.windows.frontier import Disorder, LatePolicy
 from ensue.windows.report import Report
@@ -93,10 +93,10 @@ def answers(
     `dead`; or the first one stops the query. What is counted is in the progress of the streaming query,
     among the observed metrics of this `name`. The rest is as for `Reasoner`.
     """
-    _check_word("terms", terms, get_args(Terms))
-    _check_word("dead_letters", dead_letters, get_args(DeadLetters))
+    check_word("terms", terms, get_args(Terms))
+    check_word("dead_letters", dead_letters, get_args(DeadLetters))
     asked = list(_parsed(queries))
-    updates = [reloaded(_files(files), {}, at) for at, files in (reload or {}).items()]
+    updates = [reloaded(files_of(files), {}, at) for at, files in (reload or {}).items()]
     settings = Settings(
         strategy=strategy,
         evaluator=evaluator,
@@ -107,20 +107,22 @@ def answers(
         until=until,
         fixed_schema=fixed_schema,
     )
-    knowledge = InFiles(tuple(_files(background)), Graphs(graphs, allow))
+    knowledge = InFiles(tuple(files_of(background)), Graphs(graphs, allow))
     job = Job.of(asked, rule_set(rules), knowledge, settings, updates)
     check_streams(streams, job.reasoner().streams, 'add it: streams={{"{}": ...}}')
     layout = Layout.of(asked, terms=terms, until=until, empty=include_empty, dead_letters=dead_letters)
     plan = plan_of(job, shards=shards, keep_all=keep_all, expand=expand)
-    rows = stepped(sources_of(spark, streams, plan), [plan]).observe(name, *_counted())
-    return _table(_merged(rows, plan) if _wants_merge(layout, plan) else rows, layout)
+    rows = stepped(sources_of(spark, streams, plan), [plan]).observe(name, *counted())
+    return table(_merged(rows, plan) if _wants_merge(layout, plan) else rows, layout)
 
 
-def _files(given: FilePath | Iterable[FilePath]) -> Iterable[FilePath]:
+def files_of(given: FilePath | Iterable[FilePath]) -> Iterable[FilePath]:
+    """Files that may be one."""
     return [given] if isinstance(given, str | os.PathLike) else given
 
 
-def _check_word(option: str, word: str, words: tuple[str, ...]) -> None:
+def check_word(option: str, word: str, words: tuple[str, ...]) -> None:
+    """Raise UsageError where an option has another word than one of these."""
     if word not in words:
         hint = did_you_mean(word, words) or f"one of {', '.join(words)}"
         raise UsageError(f"{option}='{word}'", hint=hint)
@@ -150,14 +152,14 @@ def _parsed(queries: Query | Iterable[Query]) -> Iterator[ContinuousQuery]:
             yield read_query(str(Path(query)))
 
 
-def _table(rows: DataFrame, layout: Layout) -> DataFrame:
+def table(rows: DataFrame, layout: Layout) -> DataFrame:
     """Rows of `processor.STEPPED` as answers."""
-    wanted = [ANSWERS, EVENTS] if layout.dead_letters == "count" else [ANSWERS, EVENTS, LETTERS]
+    wanted = [ANSWERS, EVENTS, FAILED, *([] if layout.dead_letters == "count" else [LETTERS])]
     kept = rows.where(F.col("kind").isin(wanted))
     return kept.mapInArrow(Unpack(layout), from_arrow_schema(layout.schema()))
 
 
-def _counted() -> Iterator[Column]:
+def counted() -> Iterator[Column]:
     """What shards have counted since the stream began. Each hears of all that comes, and does its part."""
     told = F.when(F.col("kind") == COUNTERS, F.col("payload").cast("string"))
     for name in ("admitted", "late", "frontier", "windows"):

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from ensue.errors import InputError, UsageError
+from ensue.errors import EnsueError, InputError, UsageError
 from ensue.query.output_terms import json_term
 from ensue.query.tree import ContinuousQuery, Form
-from ensue.spark.processor import ANSWERS
+from ensue.spark.processor import ANSWERS, FAILED
 from ensue.spark.results import EVENTS, TRIPLE, read
 from ensue.terms import Kind, kind_of
 
@@ -54,7 +54,12 @@ class Layout:
         """
         asked = list(queries)
         variables = dict.fromkeys(name for query in asked for name in _variables(query))
-        layout = cls(tuple(variables), any(query.form is Form.ASK for query in asked), **options)
+        return cls.of_variables(variables, asks=any(query.form is Form.ASK for query in asked), **options)
+
+    @classmethod
+    def of_variables(cls, variables: Iterable[str], **options: Any) -> Layout:
+        """The columns of these variables, each once."""
+        layout = cls(tuple(variables), **options)
         layout._check()
         return layout
 
@@ -101,6 +106,8 @@ class Unpack:
         for batch in batches:
             groups: dict[str | None, list[dict[str, Any]]] = {}
             for row in batch.to_pylist():
+                if row["kind"] == FAILED:
+                    raise EnsueError(row["payload"].decode())
                 groups.setdefault(row["query"] if row["kind"] in (ANSWERS, EVENTS) else None, []).append(row)
             for query, rows in groups.items():
                 table = self._letters(rows) if query is None else self._answers(rows)

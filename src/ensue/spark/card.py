@@ -5,6 +5,7 @@ every run. So rules, background, strategy and evaluator may change, if no statem
 mattering before; but not the queries, since which statements are kept follows from their windows, nor
 what decides which statements were admitted, nor the number of shards, by which they are spread. Temporal
 queries remember what rules made of statements that are gone: for them rules and background stay as they are.
+So they do for rule networks, of which the truth is what their rules have made.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 from ensue.errors import InputError, Place, UsageError
 from ensue.job import Job
 from ensue.knowledge import Update
+from ensue.networks.job import NetworkJob
 from ensue.spark.ledger import part_of, write_whole
 
 NAME = "ensue-job.json"
@@ -43,6 +45,8 @@ class Card:
     expanded: bool = False
     temporal: bool = False
     """Whether a query has temporal operators."""
+    network: bool = False
+    """Whether it is of rule networks; their rules are where queries would be."""
 
     @classmethod
     def of(cls, job: Job, *, shards: int, filtered: bool, expanded: bool = False) -> Card:
@@ -61,6 +65,24 @@ class Card:
             filtered,
             expanded,
             any(query.events is not None for query in job.parsed()),
+        )
+
+    @classmethod
+    def of_networks(cls, job: NetworkJob, *, shards: int) -> Card:
+        """The card of rule networks."""
+        file, nothing = job.file, _digest(())
+        rules = [(rule.name, rule.branches, rule.effect) for rule in file.rules]  # Wherever they stand.
+        return cls(
+            LAYOUT,
+            version("ensue"),
+            _digest((rules, file.element, file.into, file.partition)),
+            _digest((job.streams, job.disorder)),
+            nothing,
+            _digest(job.background.stated),
+            nothing,
+            shards,
+            filtered=False,
+            network=True,
         )
 
 
@@ -90,9 +112,12 @@ def _differences(before: Card, card: Card) -> list[str]:
     if before.shards != card.shards:
         hint = f"run it with --shards {before.shards}, or {fresh}"
         raise UsageError(f"the checkpoint has {before.shards} shards, not {card.shards}", hint=hint)
+    asked = "the queries", "the disorder allowed, t0, bounds or report"
+    if card.network:
+        asked = "the rules of the network", "the streams, or the disorder allowed,"
     for what, changed in (
-        ("the queries", before.queries != card.queries),
-        ("the disorder allowed, t0, bounds or report", before.admission != card.admission),
+        (asked[0], (before.network, before.queries) != (card.network, card.queries)),
+        (asked[1], before.admission != card.admission),
     ):
         if changed:
             raise UsageError(f"{what} changed since the checkpoint was made", hint=fresh)
@@ -119,6 +144,8 @@ def _differences(before: Card, card: Card) -> list[str]:
     if knowledge and card.expanded:
         names = " and ".join(knowledge)
         raise UsageError(f"{names} changed, and what they made of statements was kept", hint=fresh)
+    if knowledge and card.network:
+        raise UsageError("the background changed, and networks began with it", hint=fresh)
     if knowledge and card.temporal:
         names = " and ".join(knowledge)
         raise UsageError(

@@ -29,8 +29,7 @@ from pyspark.sql.types import (
 
 from ensue.errors import UsageError
 from ensue.files import FilePath
-from ensue.spark.pipeline import Source
-from ensue.spark.plan import Plan
+from ensue.spark.pipeline import AnyPlan, Source
 from ensue.spark.source import replayed
 
 Stream = DataFrame | FilePath
@@ -41,7 +40,7 @@ _RANGES = frozenset({"file", "number", "begin", "end", "scoped", "ended"})
 _WANTED = 'value; or time and statement; or time, s, p and o; or those of format("ensue") with rows=ranges'
 
 
-def sources_of(spark: SparkSession, streams: Mapping[str, Stream], plan: Plan) -> Iterator[Source]:
+def sources_of(spark: SparkSession, streams: Mapping[str, Stream], plan: AnyPlan) -> Iterator[Source]:
     """The sources of a plan's streams: one for all that are paths, one for each DataFrame."""
     paths = {iri: given for iri, given in streams.items() if not isinstance(given, DataFrame)}
     if paths:

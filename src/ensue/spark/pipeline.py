@@ -9,18 +9,36 @@ partition of the stateful stage, and has a reasoner of its own over all that con
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from typing import Protocol
 
 from pyspark.sql import DataFrame
 
-from ensue.spark.plan import Plan
 from ensue.spark.prepare import PREPARED, Lane, Prepare
-from ensue.spark.processor import STEPPED, ShardProcessor
+from ensue.spark.processor import STEPPED, AnyShard, ShardProcessor
+from ensue.spark.results import Merging
 
 
-def stepped(sources: Iterable[Source], plans: Iterable[Plan]) -> DataFrame:
+class AnyPlan(Protocol):
+    """How work is spread over shards: queries (`plan.py`), or rule networks (`network_plan.py`)."""
+
+    @property
+    def keys(self) -> tuple[int, ...]:
+        """The keys of its shards."""
+
+    def lane(self, stream: str) -> Lane:
+        """The way of a stream's statements to the shards."""
+
+    def shards(self) -> Iterator[tuple[int, AnyShard]]:
+        """The shards by their keys."""
+
+    def merging(self) -> Merging:
+        """How results are made of what its shards give."""
+
+
+def stepped(sources: Iterable[Source], plans: Iterable[AnyPlan]) -> DataFrame:
     """What comes out of the shards: the rows of `processor.STEPPED`."""
     blocks = [source.lines.mapInArrow(Prepare.of(source.lanes), PREPARED) for source in sources]
     routed = reduce(DataFrame.union, blocks).groupBy("shard")

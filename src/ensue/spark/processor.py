@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
@@ -33,8 +33,9 @@ from ensue.spark.workers import settle
 STEPPED = "shard int, kind string, query string, open long, close long, payload binary"
 """The columns of what comes out of the shards, as Spark writes them."""
 
-ANSWERS, LETTERS, COUNTERS = "answers", "dead", "counters"
-"""What a row is: the answers of an evaluation, dead letters, or counters of a shard after a step.
+ANSWERS, LETTERS, COUNTERS, FAILED, HELD = "answers", "dead", "counters", "failed", "held"
+"""What a row is: the answers of an evaluation, dead letters, counters of a shard after a step, or, in place
+of counters, why there is no step after it; and what networks hold in the end.
 
 Or the answers of many events: see `results.EVENTS`.
 """
@@ -46,6 +47,16 @@ _HEAD, _STEP, _QUERY = "head", "step ", "query "
 
 _CACHES: dict[str, Cache] = {}
 """Workers live through many micro-batches, and these live with them."""
+
+
+class AnyShard(Protocol):
+    """A shard of whatever kind, as it is sent to workers; it is known by its key, and that of so many."""
+
+    def step(self, key: int, of: int, pieces: Sequence[Piece], store: KeyedState) -> Outcome:
+        """Take in what a micro-batch brings, and give what is due."""
+
+    def clear(self, key: int, of: int) -> None:
+        """Remove what is cached of it on this host: the job is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +77,17 @@ class ShardOf:
             made.settle()
         return made
 
-    @property
-    def updates(self) -> list[int]:
-        """The times at which the background changes."""
-        return [update.at for update in self.job.value().updates]
+    def step(self, key: int, of: int, pieces: Sequence[Piece], store: KeyedState) -> Outcome:
+        """Take in what a micro-batch brings, and give what is due."""
+        plan = plan_name(self.job, key, of)
+        updates = [update.at for update in self.job.value().updates]
+        return step(plan, pieces, store, self.reasoner, _cache(plan), updates)
+
+    def clear(self, key: int, of: int) -> None:
+        """Remove what is cached of it on this host: the job is over."""
+        shelf = Shelf.found(plan_name(self.job, key, of))
+        if shelf is not None:
+            shelf.clear()
 
 
 @lru_cache(maxsize=4)
@@ -83,7 +101,7 @@ def plans_for(job: Packed[Job]) -> Packed[Mapping[Key, Planned]] | None:
     return Packed.of(made.plans.give())
 
 
-def plan_name(job: Packed[Job], shard: int, of: int) -> str:
+def plan_name(job: Packed[Any], shard: int, of: int) -> str:
     """Names what can be cached of one of so many shards: other plans and other code find nothing."""
     about = (job.digest, version("ensue"), digest(), shard, of)
     return blake2b(repr(about).encode(), digest_size=16).hexdigest()
@@ -93,14 +111,6 @@ def _cache(plan: str) -> Cache:
     if plan not in _CACHES:
         _CACHES[plan] = Cache(Shelf.found(plan))
     return _CACHES[plan]
-
-
-def clear(shards: Mapping[int, ShardOf]) -> None:
-    """Remove what is cached of these shards on this host: the job is over."""
-    for key, shard in shards.items():
-        shelf = Shelf.found(plan_name(shard.job, key, len(shards)))
-        if shelf is not None:
-            shelf.clear()
 
 
 class KeyedState:
@@ -126,6 +136,12 @@ class KeyedState:
             if name.startswith(_STEP):
                 yield int(name.removeprefix(_STEP)), list(unpacked(bytes(pieces)))
 
+    def entry(self, step: int) -> list[Piece]:
+        """The pieces of one step of the log."""
+        found = self._get(f"{_STEP}{step}")
+        assert found is not None, f"step {step} is not in the log"
+        return list(unpacked(found))
+
     def add(self, step: int, pieces: Sequence[Piece]) -> None:
         """Add a step to the log."""
         self._map.updateValue((f"{_STEP}{step}",), (packed(pieces),))
@@ -150,7 +166,7 @@ class KeyedState:
 class ShardProcessor(StatefulProcessor):
     """Takes the blocks of a micro-batch in, and gives what is due."""
 
-    def __init__(self, shards: Mapping[int, ShardOf]) -> None:
+    def __init__(self, shards: Mapping[int, AnyShard]) -> None:
         """`shards` are by their keys."""
         self._shards = dict(shards)
 
@@ -166,9 +182,7 @@ class ShardProcessor(StatefulProcessor):
     ) -> Iterator[pd.DataFrame]:
         """One step of the shard of this key."""
         pieces = [piece for frame in rows for piece in _pieces(frame)]
-        shard = self._shards[key[0]]
-        plan = plan_name(shard.job, key[0], len(self._shards))
-        outcome = step(plan, pieces, self._store, shard.reasoner, _cache(plan), shard.updates)
+        outcome = self._shards[key[0]].step(key[0], len(self._shards), pieces, self._store)
         yield _frame(outcome, key[0])
         settle()
 
@@ -182,12 +196,12 @@ def _pieces(frame: pd.DataFrame) -> Iterator[Piece]:
         yield Piece(stream, int(place), kind, bytes(payload))
 
 
-def _by_event(results: Iterable[Result]) -> dict[str, list[Result]]:
-    """The results of queries over events."""
-    found: dict[str, list[Result]] = {}
-    for result in results:
+def _by_event(results: Iterable[Result]) -> dict[str, list[tuple[int, Result]]]:
+    """The results of queries over events, and of networks, each with its place among all."""
+    found: dict[str, list[tuple[int, Result]]] = {}
+    for place, result in enumerate(results):
         if result.of_event:
-            found.setdefault(result.query, []).append(result)
+            found.setdefault(result.query, []).append((place, result))
     return found
 
 
@@ -197,12 +211,20 @@ def _frame(outcome: Outcome, shard: int) -> pd.DataFrame:
         for result in outcome.results
         if not result.of_event
     ]
-    for query, some in _by_event(outcome.results).items():
-        rows.append((EVENTS, query, some[0].open, some[-1].close, pack_events(some)))
+    for query, placed in _by_event(outcome.results).items():
+        places, some = zip(*placed, strict=True)
+        payload = pack_events(some, places if outcome.ordered else None)
+        rows.append((EVENTS, query, some[0].open, some[-1].close, payload))
     if outcome.dead:
         rows.append((LETTERS, None, 0, 0, json.dumps(outcome.dead).encode()))
-    counters = outcome.counters | {"worker": os.getpid()}
-    rows.append((COUNTERS, None, 0, 0, json.dumps(counters).encode()))
+    if outcome.held is not None:
+        rows.append((HELD, None, 0, 0, outcome.held))
+    if outcome.failure is not None:
+        time, message = outcome.failure
+        rows.append((FAILED, None, time, time, message.encode()))
+    else:
+        counters = outcome.counters | {"worker": os.getpid()}
+        rows.append((COUNTERS, None, 0, 0, json.dumps(counters).encode()))
     frame = pd.DataFrame(rows, columns=["kind", "query", "open", "close", "payload"])
     frame.insert(0, "shard", shard)
     return frame

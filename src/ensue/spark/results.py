@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -26,7 +27,7 @@ TRIPLE = ("subject", "predicate", "object")
 """The names of the columns of a constructed triple."""
 
 EVENTS = "events"
-"""The kind of a row that has the answers of many events."""
+"""The kind of a row that has the answers of many events, or many results of a rule of a network."""
 
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
@@ -52,8 +53,11 @@ def pack(result: Result) -> bytes:
     return _written(about, [*arrays, *until])
 
 
-def pack_events(results: Sequence[Result]) -> bytes:
-    """The answers of many events of one query: rows are dear, and there may be thousands in a step."""
+def pack_events(results: Sequence[Result], places: Sequence[int] | None = None) -> bytes:
+    """The answers of many events of one query: rows are dear, and there may be thousands in a step.
+
+    `places` are those among the results of all queries; None: queries have no order among each other.
+    """
     first = results[0].answers
     counts = [len(result.answers.rows) for result in results]
     rows = [row for result in results for row in result.answers.rows]
@@ -67,28 +71,45 @@ def pack_events(results: Sequence[Result]) -> bytes:
         "close": [result.close for result in results],
         "counts": counts,
         "graphs": [result.graph for result in results] if results[0].graph is not None else None,
+        "places": places,
     }
     return _written(about, [pa.array(column, pa.string()) for column in by_column(rows, width)])
 
 
-def unpack_events(query: str, data: bytes) -> list[Result]:
+class Event(NamedTuple):
+    """A result that is one shard's alone, and its place in what that gave, if that matters."""
+
+    place: int | None
+    result: Result
+
+    @property
+    def order(self) -> tuple[int, str, int]:
+        """By time, then by graph or key, which is one shard's, then as the shard has it."""
+        return self.result.close, self.result.graph or "", self.place or 0
+
+
+def unpack_events(query: str, data: bytes) -> list[Event]:
     """What `pack_events` packed.
 
     >>> answers = Answers(Form.SELECT, ("x",), [("<urn:a>",)])
     >>> some = [Result("q", at, at, answers, of_event=True) for at in (1, 2)]
-    >>> unpack_events("q", pack_events(some)) == some
+    >>> [event.result for event in unpack_events("q", pack_events(some))] == some
     True
     """
     about, columns = read(data)
     rows = list(zip(*(column.to_pylist() for column in columns), strict=True)) or [()] * about["rows"]
     form, variables, counts = Form(about["form"]), tuple(about["variables"]), about["counts"]
-    graphs = about["graphs"] or [None] * len(counts)
+    graphs, places = (about[name] or [None] * len(counts) for name in ("graphs", "places"))
     ends = list(accumulate(counts, initial=0))
+    parts = zip(about["open"], about["close"], pairwise(ends), graphs, places, strict=True)
     return [
-        Result(query, open_, close, Answers(form, variables, rows[start:end]), of_event=True, graph=graph)
-        for open_, close, (start, end), graph in zip(
-            about["open"], about["close"], pairwise(ends), graphs, strict=True
+        Event(
+            place,
+            Result(
+                query, open_, close, Answers(form, variables, rows[start:end]), of_event=True, graph=graph
+            ),
         )
+        for open_, close, (start, end), graph, place in parts
     ]
 
 
@@ -156,7 +177,7 @@ class Merging:
         evaluate the same, in the same order: the n-th evaluation of a query is the same in all, and all
         parts of it are in one micro-batch. Only events are some shard's alone.
         """
-        events: list[Result] = []
+        events: list[Event] = []
         parts: dict[tuple[str, int], list[Result]] = {}
         counts: Counter[tuple[int, str]] = Counter()
         for row in rows:
@@ -167,9 +188,9 @@ class Merging:
             number = counts[row.shard, row.query]
             counts[row.shard, row.query] += 1
             parts.setdefault((row.query, number), []).append(result)
-        if shards > 1:
-            events.sort(key=lambda each: (each.close, each.graph or ""))
-        return [*(self._result(each, shards) for each in parts.values()), *events]
+        if shards > 1 or any(each.place is not None for each in events):
+            events.sort(key=attrgetter("order"))
+        return [*(self._result(each, shards) for each in parts.values()), *(each.result for each in events)]
 
     def _result(self, parts: list[Result], shards: int) -> Result:
         first = parts[0]

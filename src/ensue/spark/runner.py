@@ -23,22 +23,23 @@ from ensue.badlines import BadLine
 from ensue.errors import EnsueError, InputError, Place
 from ensue.model import FOREVER
 from ensue.query.output import Result
+from ensue.query.violations import Watch
 from ensue.spark.ledger import SPARK
-from ensue.spark.pipeline import Source, stepped
-from ensue.spark.plan import Plan
-from ensue.spark.processor import ANSWERS, COUNTERS, LETTERS, clear
+from ensue.spark.pipeline import AnyPlan, Source, stepped
+from ensue.spark.processor import ANSWERS, COUNTERS, FAILED, HELD, LETTERS
 from ensue.spark.results import EVENTS
 from ensue.spark.results import Row as Answered
 from ensue.spark.source import replayed
 
 _AGAIN = "if it has a checkpoint, the same command goes on from there"
-_SAID = re.compile(r"ensue\.errors\.(\w+): (.*)")
+_SAID = re.compile(r"ensue\.(?:\w+\.)+(\w+Error): (.*)")
 """What a worker raised, in the text that Spark makes of it."""
 
 _PARTS = (
     *("waiting", "terms", "answers", "unkeyed", "events", "dead_letters"),
     *("facts", "derivations", "probes"),
     *("partial_matches", "collected", "consumed", "composed", "late_events", "overdue"),
+    *("elements", "firings", "quads", "networks"),
 )
 """What each shard counts of its own."""
 
@@ -74,6 +75,10 @@ class MicroBatch:
     counters: dict[str, Any]
     merged: int = 0
     """How many of its answers were put together from parts: no shard has counted them."""
+    failure: EnsueError | None = None
+    """Why the job ends with it: the results are those until then, and it does not count as done."""
+    held: str | None = None
+    """What networks hold, if it is the last one and somebody asks: lines of N-Quads."""
 
 
 OnBatch = Callable[[MicroBatch], None]
@@ -84,7 +89,7 @@ class Run:
     """A job that runs. `stop` lets the current micro-batch be the last one."""
 
     spark: SparkSession
-    plan: Plan
+    plan: AnyPlan
     feed: Feed
     on_batch: OnBatch
     checkpoint: Path | None = None
@@ -111,7 +116,8 @@ class Run:
             finally:
                 with suppress(ConnectionError, Py4JNetworkError):
                     query.stop()
-                clear(dict(self.plan.shards()))
+                for key, shard in self.plan.shards():
+                    shard.clear(key, len(self.plan.keys))
         if self._problem is not None:
             raise self._problem
 
@@ -137,6 +143,8 @@ class Run:
         try:
             batch = self._batch(frame.collect(), number)
             self.on_batch(batch)
+            if batch.failure is not None:
+                raise batch.failure
         except (EnsueError, BrokenPipeError) as problem:
             # To come out of `until_it_ends` as it is: Spark would wrap it into its own.
             self._problem = problem
@@ -155,6 +163,7 @@ class Run:
 
     def _batch(self, rows: Iterable[Row], number: int) -> MicroBatch:
         kinds: dict[str, list[Row]] = {ANSWERS: [], EVENTS: [], LETTERS: [], COUNTERS: []}
+        kinds |= {FAILED: [], HELD: []}
         for row in rows:
             kinds[row.kind].append(row)
         for row in kinds[COUNTERS]:
@@ -164,10 +173,15 @@ class Run:
             [Answered(*row) for row in (*kinds[ANSWERS], *kinds[EVENTS])], len(self.plan.keys)
         )
         counters = together(self.counters.values())
-        return MicroBatch(number, results, dead, counters, self._merged(results))
+        first = min(kinds[FAILED], key=lambda row: row.close, default=None)
+        if first is not None:
+            until = [result for result in results if result.close < first.close]
+            return MicroBatch(number, until, dead, counters, 0, EnsueError(first.payload.decode()))
+        held = b"".join(row.payload for row in kinds[HELD]).decode() if kinds[HELD] else None
+        return MicroBatch(number, results, dead, counters, self._merged(results), held=held)
 
     def _merged(self, results: Iterable[Result]) -> int:
-        merged = {query.name for query, _ in self.plan.merging().queries} - self.plan.job.watches.keys()
+        merged = {query.name for query, _ in self.plan.merging().queries if not isinstance(query, Watch)}
         return sum(len(result.answers.rows) for result in results if result.query in merged)
 
     def _watch(self, query: StreamingQuery) -> None:
@@ -191,6 +205,8 @@ def together(counted: Iterable[dict[str, Any]]) -> dict[str, Any]:
     if not shards:
         return {}
     summed = {name: sum(each[name] for each in shards) for name in _PARTS if name in shards[0]}
+    if "most_rounds" in shards[0]:
+        summed["most_rounds"] = max(each["most_rounds"] for each in shards)
     return {**shards[0], **summed}
 
 

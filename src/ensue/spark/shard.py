@@ -178,12 +178,24 @@ def _adopted(shard: Shard | None, folder: Folder, head: Head, store: Store, make
     return Shard(reasoner, "adopted", head.step, log, _versions(reasoner), head.dead, folder=folder)
 
 
+class Failure(NamedTuple):
+    """Why a job cannot go on, however often a step is tried again; and from which time on."""
+
+    time: int
+    message: str
+
+
 class Outcome(NamedTuple):
     """What a step gives."""
 
     results: list[Result]
     dead: list[dict[str, Any]]
     counters: dict[str, Any]
+    ordered: bool = False
+    """Whether the results of different queries have an order among each other."""
+    failure: Failure | None = None
+    held: bytes | None = None
+    """What networks hold in the end, as lines of N-Quads; None if nobody asks, or it is not the end."""
 
 
 def step(
@@ -221,7 +233,7 @@ def _reach(came: Iterable[Piece]) -> int:
     if of_kind(came, END):
         return FOREVER
     newest = (Block.read(piece.payload).times.newest for piece in of_kind(came, BLOCK))
-    return max([NEVER, *_heartbeats(came).values(), *newest])
+    return max([NEVER, *heartbeats_of(came).values(), *newest])
 
 
 def _current(name: str, head: Head | None, store: Store, make: Make, cache: Cache, *, copies: bool) -> Shard:
@@ -239,12 +251,12 @@ def _current(name: str, head: Head | None, store: Store, make: Make, cache: Cach
 def _work(shard: Shard, came: list[Piece], store: Store) -> tuple[list[Result], list[dict[str, Any]]]:
     reasoner, number = shard.reasoner, shard.step
     blocks = of_kind(came, BLOCK)
-    dead = [letter for piece in of_kind(came, DEAD) for letter in json.loads(piece.payload)]
+    dead = letters_of(came)
     shard.dead += len(dead)
     mark = reasoner.mark()
     batches = _batches(blocks, reasoner)
     ended = [piece.stream for piece in of_kind(came, END)]
-    results = reasoner.step(batches, ended, _heartbeats(came))
+    results = reasoner.step(batches, ended, heartbeats_of(came))
     made = [
         Piece(stream, 0, MADE, Block.of_arrivals(arrivals, reasoner.terms).write())
         for stream, arrivals in reasoner.take_made().items()
@@ -258,7 +270,12 @@ def _work(shard: Shard, came: list[Piece], store: Store) -> tuple[list[Result], 
     return results, dead
 
 
-def _heartbeats(came: Iterable[Piece]) -> dict[str, int]:
+def letters_of(came: Iterable[Piece]) -> list[dict[str, Any]]:
+    """The dead letters among some pieces."""
+    return [letter for piece in of_kind(came, DEAD) for letter in json.loads(piece.payload)]
+
+
+def heartbeats_of(came: Iterable[Piece]) -> dict[str, int]:
     """How far each stream promises that its time has come."""
     found: dict[str, int] = {}
     for piece in of_kind(came, HEARTBEAT):

@@ -1,0 +1,63 @@
+"""Networks over streams as data: they can be sent to any process and started there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ensue.files import FilePath
+from ensue.knowledge import InFiles, Sent
+from ensue.networks.loops import Limit
+from ensue.networks.networks import Networks
+from ensue.networks.steps import NetworkSteps
+from ensue.networks.tree import NetworkFile, Select
+from ensue.windows.frontier import Disorder
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkJob:
+    """The rules, what was there first, and the streams in order.
+
+    >>> import pickle
+    >>> from ensue.networks.parse import parse
+    >>> job = NetworkJob.of(parse("SELECT ?x WHERE { ?x <urn:p> ?y }"), ["urn:s"])
+    >>> pickle.loads(pickle.dumps(job)) == job, job.variables()
+    (True, {'network-1': ('x',)})
+    """
+
+    file: NetworkFile
+    streams: tuple[str, ...]
+    background: Sent = field(default_factory=Sent)
+    disorder: Disorder | Mapping[str, Disorder] = field(default_factory=Disorder)
+    limit: Limit = field(default_factory=Limit)
+    tells: bool = False
+    """Whether what is held is told when all streams have ended."""
+
+    @classmethod
+    def of(
+        cls,
+        file: NetworkFile,
+        streams: Iterable[str],
+        background: Iterable[FilePath] = (),
+        disorder: Disorder | Mapping[str, Disorder] | None = None,
+        limit: Limit | None = None,
+    ) -> NetworkJob:
+        """The same of files, which are read now: whoever does the job needs none."""
+        known = Sent(tuple(InFiles(tuple(background)).background()))
+        return cls(file, tuple(streams), known, disorder or Disorder(), limit or Limit())
+
+    def networks(self, owns: Callable[[str], bool] | None = None, *, journal: bool = False) -> Networks:
+        """The networks before anything has come; `owns`: of these keys alone."""
+        return Networks(self.file, background=self.background, limit=self.limit, owns=owns, journal=journal)
+
+    def steps(self, owns: Callable[[str], bool] | None = None) -> NetworkSteps:
+        """A run from the beginning, step by step."""
+        return NetworkSteps(self.networks(owns, journal=True), self.streams, disorder=self.disorder)
+
+    def variables(self) -> dict[str, tuple[str, ...]]:
+        """The variables of what is selected, by the names of rules."""
+        return {
+            rule.name: tuple(variable.name for variable in rule.effect.variables)
+            for rule in self.file.rules
+            if isinstance(rule.effect, Select)
+        }

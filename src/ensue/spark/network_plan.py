@@ -1,0 +1,85 @@
+"""The plan of rule networks on Spark: one shard for one network, several for one network a key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ensue.networks.job import NetworkJob
+from ensue.networks.keys import key_table
+from ensue.networks.steps import NetworkSteps
+from ensue.plan.parted import ByKey, KeyTable
+from ensue.plan.router import Owns, check_shards
+from ensue.plan.routing import Routing
+from ensue.spark.network_shard import NetworkCache, step
+from ensue.spark.packed import Packed
+from ensue.spark.pieces import Piece
+from ensue.spark.prepare import Lane
+from ensue.spark.processor import KeyedState, plan_name
+from ensue.spark.results import Merging
+from ensue.spark.shard import Outcome
+from ensue.spark.shards import shard_keys
+
+_CACHE = NetworkCache()
+"""Workers live through many micro-batches, and this lives with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class NetworksOf:
+    """A shard of networks: those of the keys that it owns."""
+
+    job: Packed[NetworkJob]
+    owns: Owns | None = None
+
+    def run(self) -> NetworkSteps:
+        """A run from the beginning."""
+        return self.job.value().steps(self.owns)
+
+    def step(self, key: int, of: int, pieces: Sequence[Piece], store: KeyedState) -> Outcome:
+        """Take in what a micro-batch brings, and give what is selected."""
+        outcome = step(plan_name(self.job, key, of), pieces, store, self.run, _CACHE)
+        return outcome if self.job.value().tells else outcome._replace(held=None)
+
+    def clear(self, key: int, of: int) -> None:
+        """What is cached goes with the workers."""
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkPlan:
+    """Networks, and how they are spread over shards."""
+
+    job: NetworkJob
+    keys: tuple[int, ...]
+    routing: Routing | None = None
+    one_shard_because: str | None = None
+    """Why there is one shard only although more were asked for."""
+
+    def lane(self, stream: str) -> Lane:
+        """The way of a stream's statements to the shards: none is left out, for rules may ask for any."""
+        return Lane(stream, self.keys, routing=self.routing)
+
+    def shards(self) -> Iterator[tuple[int, NetworksOf]]:
+        """The shards by their keys."""
+        job, count = Packed.of(self.job), len(self.keys)
+        for shard, key in enumerate(self.keys):
+            yield key, NetworksOf(job, Owns(count, shard) if self.routing is not None else None)
+
+    def merging(self) -> Merging:
+        """Nothing is merged: results are put in order."""
+        return Merging()
+
+
+def network_plan(job: NetworkJob, shards: int = 1) -> NetworkPlan:
+    """The plan of networks over so many shards at most."""
+    check_shards(shards)
+    partition = job.file.partition
+    if shards == 1:
+        return NetworkPlan(job, tuple(shard_keys(1)))
+    if partition is None:
+        why = "the rules of a network see each other's effects; # partition by: makes one for each key"
+        return NetworkPlan(job, tuple(shard_keys(1)), one_shard_because=why)
+    tables: tuple[KeyTable, ...] = ()
+    if partition.property is not None:
+        tables = (KeyTable(partition.property, key_table(partition.property, job.background.stated)),)
+    by_key = ByKey(((job.file.name, partition),), tables)
+    return NetworkPlan(job, tuple(shard_keys(shards)), Routing(None, by_key=by_key))
