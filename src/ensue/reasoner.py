@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -22,15 +21,15 @@ from ensue.knowledge import InFiles, Knowledge, Update
 from ensue.maintain import check_strategy
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, by_column
 from ensue.plan.representatives import EQUALITIES
-from ensue.proof.explainer import Explainer
 from ensue.proof.explanation import Explanation
 from ensue.proof.memory import Memory
-from ensue.proof.scene import Scenes
+from ensue.proof.why import Why
 from ensue.query.admission import Admission
 from ensue.query.answers import Row
 from ensue.query.arrivals import Arrivals
 from ensue.query.background import Background
 from ensue.query.check import Check
+from ensue.query.counting import Counting
 from ensue.query.eventquery import EventQuery
 from ensue.query.intake import Act, Intake, Statement
 from ensue.query.language import parse_query
@@ -47,7 +46,7 @@ from ensue.query.violations import Watch, watching_of
 from ensue.query.watches import Watches
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
-from ensue.rules.violations import is_violation, without_conditions
+from ensue.rules.violations import without_conditions
 from ensue.streamfile import Timed
 from ensue.violations import Reported
 from ensue.windows.events import EventWindow
@@ -150,16 +149,19 @@ class Reasoner:
             self._sources,
         )
         # Who can make no plan anew keeps no copies, and could not go on with them elsewhere.
-        self._memory = Memory() if explain or (watching and self._can_plan_anew) else None
-        self._explainer = Explainer(Scenes(self._sources, self._background, self._memory))
-        self._wrong_explainer = self._explainer if watching else None
-        self._watches = Watches(watching, self._background, self._explainer)
-        explained = self._explain_violations if watching and self._memory else None
+        memory = Memory() if explain or (watching and self._can_plan_anew) else None
+        self._why = Why(self._sources, self._rules, memory, bool(watching), self._running)
+        self._watches = Watches(watching, self._background, self._why.explainer)
+        explained = self._explain_violations if watching and memory else None
         told = self._background_came if watching else None
-        self._timeline = Timeline(self._admission, self.dictionary, self._memory, explained, told)
+        self._timeline = Timeline(self._admission, self.dictionary, memory, explained, told)
+        self._counting = Counting(self.dictionary, self._sources, self._intake, self._timeline)
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
         self.answers = 0
+
+    def _running(self) -> Sequence[RunningQuery]:
+        return self._timeline.queries
 
     @property
     def _background(self) -> Background:
@@ -355,9 +357,7 @@ class Reasoner:
         assert self._keeps_copies, "whoever settles is replaced before"
         background = self._background.updated(update)
         self._timeline.start_over(background)
-        self._explainer.scenes.start_over(background)
-        if self._wrong_explainer is not self._explainer:
-            self._wrong_explainer = None  # Made again when somebody asks.
+        self._why.start_over(background)
         self._watches.start_over(background)
 
     def violations(self) -> Iterator[Reported]:
@@ -393,7 +393,7 @@ class Reasoner:
         for result in results:
             if result.query not in self._watches:
                 yield result
-            elif not own or self._memory is None:
+            elif not own or self._why.memory is None:
                 self._watches.tell(result)
 
     def _explain_violations(self, result: Result) -> None:
@@ -496,11 +496,9 @@ class Reasoner:
         """Give back the integers of terms that nothing uses any more."""
         if self.dictionary.wants_sweep:
             with self._sources.stages.of("sweep"):
-                used = [*self._explainer.scenes.used_terms(), *self._admission.used_terms()]
+                used = [*self._why.used_terms(), *self._admission.used_terms()]
                 used += self._intake.used_terms()
                 used += self._timeline.events.used_terms()
-                used += self._memory.used_terms() if self._memory is not None else []
-                used += self._wrong_explainer.scenes.used_terms() if self._wrong_explainer is not None else []
                 for running in self._timeline.queries:
                     used += running.used_terms()
                 self.dictionary.sweep(used)
@@ -525,54 +523,27 @@ class Reasoner:
         ('R', 1000, 15000)
         """
         s, p, o = map(term_text, fact)
-        self._check_copies()
-        every = [each for each in self._timeline.queries if not each.query.violations]
-        held = [each for each in every if not isinstance(each, EventQuery)] or every[:1]
-        queries = [self._running(each.name) for each in held] if query is None else [self._running(query)]
-        return (self._of_violations if is_violation(p) else self._explainer).fact((s, p, o), queries, at)
-
-    def _check_copies(self) -> None:
-        if not self._keeps_copies:
-            hint = "run the same job in one process, with explain=True or by `ensue why`"
-            raise UsageError("nothing can be explained where no copies of statements are kept", hint=hint)
-
-    @property
-    def _of_violations(self) -> Explainer:
-        """Who explains violations: closes windows under conditions, too, whether or not they are watched."""
-        if self._wrong_explainer is None:
-            self._wrong_explainer = Explainer(self._explainer.scenes.under(self._rules))
-        return self._wrong_explainer
+        return self._asked_why().fact((s, p, o), query, at)
 
     def explain_answer(self, answer_of: str | Result, row: Row, *, at: int | None = None) -> Explanation:
         """Why a row is an answer of a query, by proofs of the facts that it rests on.
 
         Of a query by name it is the last evaluation, or the one that closed `at`; of a result, that one.
         """
-        if isinstance(answer_of, Result):
-            at = answer_of.close if self._memory is not None else None
-            return self._explainer.answer(self._running(answer_of.query), row, at)
-        return self._explainer.answer(self._running(answer_of), row, at)
+        return self._asked_why().answer(answer_of, row, at)
 
     def explain_left(self, query: str, row: Row) -> Explanation:
         """Why a row was an answer of a query the last time but one, and what has gone that it rested on.
 
         For a reasoner that was made to `explain`.
         """
-        return self._explainer.left(self._running(query), row)
+        return self._asked_why().left(query, row)
 
-    def _running(self, name: str) -> RunningQuery:
-        self._check_copies()
-        for running in self._timeline.queries:
-            if running.name == name:
-                if isinstance(running, EventQuery):
-                    what = (
-                        f"query '{name}' is about events, and what an event held is dropped as it is answered"
-                    )
-                    raise UsageError(what, hint="ask over a window of time that holds the same statements")
-                return running
-        known = [running.name for running in self._timeline.queries]
-        hint = did_you_mean(name, known) or f"registered: {', '.join(known) or 'none'}"
-        raise UsageError(f"no query '{name}' is registered", hint=hint)
+    def _asked_why(self) -> Why:
+        if not self._keeps_copies:
+            hint = "run the same job in one process, with explain=True or by `ensue why`"
+            raise UsageError("nothing can be explained where no copies of statements are kept", hint=hint)
+        return self._why
 
     # -- what it does ------------------------------------------------------------------------------
 
@@ -588,47 +559,18 @@ class Reasoner:
 
     def counters(self) -> dict[str, Any]:
         """What came and what was answered so far: cheap enough for every step."""
-        streams = {name: asdict(self._intake.counters(name)) for name in self._streams}
-        queries = [running for running in self._timeline.queries if not running.query.violations]
-        return {
-            "streams": streams,
-            "admitted": sum(each["admitted"] for each in streams.values()),
-            "unkeyed": sum(running.unkeyed for running in queries),
-            "outside": self._timeline.events.outside,
-            "late": sum(self._intake.counters(name).late for name in self._streams),
-            "waiting": len(self._intake),
-            "frontier": self._intake.time,
-            "terms": len(self.dictionary),
-            "windows": sum(each.evaluations for each in queries if not isinstance(each, EventQuery)),
-            "events": sum(each.evaluations for each in queries if isinstance(each, EventQuery)),
-            "answers": self.answers,
-            "seconds": self._sources.stages.seconds(),
-            **self._event_counters(),
-        }
+        return self._counting.counters(self._streams, self.answers)
 
     def metrics(self) -> dict[str, Any]:
         """Counters, for machines: what came, what is held, what was answered, how long it took.
 
         Looks at all that is held: for now and then, not for every step.
         """
-        derived = sum(source.derived() for source in self._sources.materialisations.values())
-        return {**self.counters(), **self.held(), "derived": derived}
-
-    def _event_counters(self) -> dict[str, int]:
-        """What temporal queries remember, and what became of what they did; nothing if there are none."""
-        found: dict[str, int] = {}
-        for running in self._timeline.queries:
-            for name, count in (running.events.counters() if running.events else {}).items():
-                found[name] = found.get(name, 0) + count
-        return found
+        return {**self.counters(), **self.held(), "derived": self._counting.derived()}
 
     def held(self) -> dict[str, int]:
         """How much is held, and how much was done for it. Brings everything up to date first."""
-        held = [source.statistics() for source in self._sources.materialisations.values()]
-        summed = {
-            name: sum(each.get(name, 0) for each in held) for name in ("facts", "derivations", "probes")
-        }
-        return {**summed, "background": len(self._background), "scopes": len(held)}
+        return self._counting.held()
 
 
 def _in_time(spec: WindowSpec) -> Grid | None:

@@ -55,7 +55,7 @@ def test_the_freshest_derivation_counts_and_not_the_smallest():
 def test_until_is_what_results_say():
     r = trains(explain=True, until=True)
     for result in [*r.advance(to=10_000), *r.end()]:
-        if result.close == r._memory.moments("where")[-1].evaluation.at:
+        if result.close == r._why.memory.moments("where")[-1].evaluation.at:
             for row, until in zip(result.answers.rows, result.until, strict=True):
                 assert r.explain_answer(result, row).until == until
 
@@ -243,7 +243,7 @@ def test_memory_stays_bounded():
     for at in range(300):
         r.push("urn:s", [(at * 1000 + k, f"<urn:{at}/{k}>", "<urn:p>", "<urn:b>") for k in range(20)])
         list(r.advance(to=at * 1000 + 999))
-    assert sum(map(len, r._memory._copies.values())) < 2500
+    assert sum(map(len, r._why.memory._copies.values())) < 2500
 
 
 def test_a_rule_named_by_its_file_is_named_in_the_proof():
