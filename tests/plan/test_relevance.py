@@ -143,6 +143,14 @@ def test_cut_premises_are_grounded():
     assert set(found.assumed) == shapes_of("* rdfs:subClassOf *")
 
 
+def test_a_rule_all_of_whose_premises_are_schema_assumes_that_no_more_comes():
+    rules = "[kind: (?c rdfs:subClassOf ?d) -> (?c rdf:type ?d)]"
+    found = relevant("?x a :D", rules)
+    assert set(found.patterns) == shapes_of("* rdf:type :D")
+    assert set(found.assumed) == shapes_of("* rdfs:subClassOf :D")
+    assert set(relevant("?x a ?c", rules).assumed) == shapes_of("* rdfs:subClassOf *")
+
+
 def test_a_premise_that_the_rule_marks_is_cut_without_assuming_anything():
     rules = "[r: (?x :is ?c), cut(?c :below ?d) -> (?x :is ?d)]"
     found = relevant("?x :is :D", rules, [":C :below :D"])

@@ -21,8 +21,8 @@ from ensue.rules.tree import RuleSet
 
 STOCK: Mapping[str, tuple[str, ...]] = {
     "RDF": ("rdf",),
-    "RDFS": ("rdfs + rdfs-axioms",),
-    "D": ("rdfs + rdfs-axioms",),
+    "RDFS": ("rdfs",),
+    "D": ("rdfs",),
     "OWL-RDF-Based": ("owl2rl", "dstar+p", "owl2rl + swclos2"),
     "OWL-Direct": ("owl2rl", "dstar+p", "owl2rl + swclos2"),
 }

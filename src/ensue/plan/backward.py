@@ -95,7 +95,12 @@ def _behind(head: Head, need: Need, cuts: Cuts, found: Needs) -> list[Need]:
     """What a rule needs to conclude something of a shape."""
     binding = head.unify(need.shape)
     live = cuts.live(head)
-    if binding is None or not live or (need.key is not None and _is_minted(head, need.key)):
+    if binding is None or (need.key is not None and _is_minted(head, need.key)):
+        return []
+    if not live:
+        # It has done its work in the background, as long as nothing else matches its premises.
+        patterns = ((cut, head.premises[cut.at].pattern) for cut in cuts.inferred(head))
+        found.goals.update(Goal(shape_of(pattern, binding), cut) for cut, pattern in patterns)
         return []
     # That the background has nothing for a cut premise rests on the same assumption as what it has.
     found.cuts.update(cuts.inferred(head))

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from ensue.plan.groundings import Groundings
 from ensue.plan.heads import Binding, Head, HeadIndex, filled, heads, repeats
 from ensue.plan.known import Closed, Known
+from ensue.plan.redundant import Redundancy
 from ensue.plan.schema import TYPE, Schema
 from ensue.plan.shapes import Shape, Shapes, shape_of
 from ensue.rules.tree import Pattern, Premise, Rule, RuleSet
@@ -37,6 +38,14 @@ class Goal(NamedTuple):
     shape: Shape
     asker: Cut | None = None
     """None: a query asks."""
+
+
+class _Opened(NamedTuple):
+    """A goal behind which is being looked, the rules that are idle for it, and what is left beside it."""
+
+    idle: frozenset[Head]
+    shape: Shape
+    left: Iterator[Goal]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +84,53 @@ class Cuts:
         wanted += [shape_of(p.pattern) for head in self.index.every for p in head.premises if p.cut]
         self.known = Known(background, wanted)
         self._groundings: dict[tuple[Head, tuple[int, ...]], Groundings] = {}
-        self._idle: dict[Cut, frozenset[Head]] = {}
+        self._redundancy = Redundancy(self.index, self.known, self._schema)
+        self._spendthrift: frozenset[Head] = frozenset()
+        self._repeating: dict[Cut, frozenset[Head]] = {}
+        self._vain: dict[tuple[Cut, frozenset[int]], frozenset[Head]] = {}
         self._sort_premises()
         self._keep_those_that_hold()
 
     def _keep_those_that_hold(self) -> None:
-        """Let go of cuts for which more than schema would have to be assumed, until all others hold."""
+        """Let go of cuts for which more than schema would have to be assumed, until all others hold.
+
+        If that lets go of some because of rules that make schema of anything, though in vain, it is done once
+        more without these: to find them takes long, and there are none under most rules.
+        """
+        every = frozenset(self._cuts)
+        self._let_go()
+        lost = every - self._cuts
+        makers = frozenset(filter(self._makes_schema, self.index.every))
+        if not lost or not makers:
+            return
+        self._set(every)
+        self._spendthrift = frozenset(
+            head for head in makers if any(self._is_vain(head, cut) for cut in lost)
+        )
+        if self._spendthrift:
+            self._let_go()
+        else:
+            self._set(every - lost)
+
+    def _set(self, cuts: Iterable[Cut]) -> None:
+        self._cuts = set(cuts)
+        self._sort_premises()
+
+    def _let_go(self) -> None:
         while wrong := {cut for cut in self._cuts if not self.holds(goal_of(cut))}:
-            self._cuts -= wrong
-            self._sort_premises()
+            self._set(self._cuts - wrong)
+
+    def _makes_schema(self, head: Head) -> bool:
+        """Whether a rule makes schema of one statement that need not be schema."""
+        return len(self.live(head)) == len(head.premises) == 1 and self._schema.has(shape_of(head.conclusion))
 
     def _sort_premises(self) -> None:
         self._premises = {head: self._sorted(head) for head in self.index.every}
         # What was found out before held for other cuts.
+        self._idle: dict[Cut, frozenset[Head]] = {}
         self._held: dict[Goal, bool] = {}
         self._safe: dict[frozenset[Head], Shapes] = {}
+        self._failed: set[tuple[frozenset[Head], Shape]] = set()
         self._made_of: dict[Shape, tuple[tuple[Head, tuple[Goal, ...]], ...]] = {}
 
     def _sorted(self, head: Head) -> _Premises:
@@ -187,25 +228,71 @@ class Cuts:
         """
         seen: dict[frozenset[Head], Shapes] = {}
         nothing = Shapes()
-        waiting = list(goals)
-        while waiting:
-            goal = waiting.pop()
-            # A query asks in its own words: only those of schema are taken for schema there.
-            if not (self._schema.is_about(goal.shape) if goal.asker else self._schema.has(goal.shape)):
-                return None
-            idle = self._idle_for(goal.asker) if goal.asker else frozenset()
-            if safe.get(idle, nothing).covers(goal.shape):
-                continue
-            if seen.setdefault(idle, Shapes()).add(goal.shape):
-                waiting.extend(self._behind(goal.shape, idle))
-        return seen
+        path: list[_Opened] = []
+        left = iter(goals)
+        while True:
+            for goal in left:
+                idle = self._idle_for(goal.asker) if self._is_schema(goal) else None
+                if idle is None or (idle, goal.shape) in self._failed:
+                    self._failed.update((each.idle, each.shape) for each in path)
+                    return None
+                if safe.get(idle, nothing).covers(goal.shape) or self._is_known(goal.shape):
+                    continue
+                if seen.setdefault(idle, Shapes()).add(goal.shape):
+                    path.append(_Opened(idle, goal.shape, left))
+                    left = self._behind(goal.shape, idle)
+                    break
+            else:
+                if not path:
+                    return seen
+                left = path.pop().left
 
-    def _idle_for(self, asker: Cut) -> frozenset[Head]:
-        """The rules that make nothing which gives a premise of a rule more to say."""
+    def _is_schema(self, goal: Goal) -> bool:
+        # A query asks in its own words: only those of schema are taken for schema there.
+        return self._schema.is_about(goal.shape) if goal.asker else self._schema.has(goal.shape)
+
+    def _is_known(self, shape: Shape) -> bool:
+        """Whether the background has the only fact of a shape, so that nothing outside of it does."""
+        if not self._spendthrift or None in shape or not self._schema.has(shape):
+            return False
+        return bool(self.known.matching(shape))
+
+    def _idle_for(self, asker: Cut | None) -> frozenset[Head]:
+        """The rules that make nothing which gives a premise of a rule more to say; to a query, all do."""
+        if asker is None:
+            return frozenset()
         if asker not in self._idle:
-            makers = (head for head in self.index.every if repeats(asker.head, asker.at, head))
-            self._idle[asker] = frozenset(makers)
+            self._idle[asker] = self._repeating_for(asker) | self._vain_for(asker)
         return self._idle[asker]
+
+    def _repeating_for(self, asker: Cut) -> frozenset[Head]:
+        if asker not in self._repeating:
+            makers = (head for head in self.index.every if repeats(asker.head, asker.at, head))
+            self._repeating[asker] = frozenset(makers)
+        return self._repeating[asker]
+
+    def _vain_for(self, asker: Cut) -> frozenset[Head]:
+        """Those of the rules that make schema of anything for which that is so, though they do not repeat."""
+        if not self._spendthrift:
+            return self._spendthrift
+        key = asker, self._still(asker)
+        if key not in self._vain:
+            self._vain[key] = frozenset(head for head in self._spendthrift if self._is_vain(head, asker))
+        return self._vain[key]
+
+    def _is_vain(self, maker: Head, asker: Cut) -> bool:
+        return self._redundancy.spares(asker.head, asker.at, maker, self._still(asker))
+
+    def _still(self, asker: Cut) -> frozenset[int]:
+        """The premises that background alone matches, of those beside one: the later ones, if it is assumed.
+
+        Where several are matched by something else, the last of them shows that nothing new is said.
+        """
+        stated = {at for at, premise in enumerate(asker.head.premises) if premise.cut}
+        # A rule that is only looked at (`loops.py`) has none that are cut by assumption.
+        known = self._premises.get(asker.head)
+        assumed = {cut.at for cut in known.inferred if cut.at > asker.at} if known else set()
+        return frozenset(stated | assumed)
 
     def _behind(self, shape: Shape, idle: frozenset[Head]) -> Iterator[Goal]:
         """What a fact of a shape could be made of, by rules that are not idle."""

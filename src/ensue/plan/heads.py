@@ -27,6 +27,8 @@ class Head:
     """The variables of the conclusion that conditions give a value, each with the name of the function."""
     conditions: tuple[Guard | Bind, ...] = ()
     """What holds of terms or not, whatever facts there are. Others only make the rule fire less."""
+    fires_always: bool = True
+    """Wherever its premises match: the rule has no conditions, of whatever kind."""
 
     def unify(self, shape: Shape) -> Binding | None:
         """What the rule's variables are where it concludes something of a shape; None if it cannot.
@@ -68,7 +70,8 @@ def _head(rule: Rule, conclusion: Pattern) -> Head:
     computed = {c.target: c.name for c in rule.conditions if isinstance(c, Bind)}
     computed = {target: name for target, name in computed.items() if target not in body | minted}
     conditions = tuple(c for c in rule.conditions if not isinstance(c, Mint) and not c.text)
-    return Head(rule.name, conclusion, rule.premises, minted, computed, conditions)
+    fires_always = not rule.conditions and not rule.lists
+    return Head(rule.name, conclusion, rule.premises, minted, computed, conditions, fires_always)
 
 
 def _may_hold(condition: Guard | Bind, binding: Binding) -> bool:
@@ -128,11 +131,54 @@ def repeats(head: Head, at: int, maker: Head) -> bool:
     >>> repeats(up, 1, same), repeats(up, 0, same)
     (True, False)
     """
-    apart = {variable: Var(f"{variable.name}'") for variable in maker.conclusion.variables()}
-    made = [apart.get(node, node) if isinstance(node, Var) else node for node in maker.conclusion]
+    same = _meeting(head, at, maker)
+    if same is None:
+        return False
+    conclusion = [_find(node, same) for node in head.conclusion]
+    return any([_find(node, same) for node in premise.pattern] == conclusion for premise in head.premises)
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A rule one of whose premises is what another rule made, both as general as they can be then."""
+
+    conclusion: Pattern
+    made: Pattern
+    others: tuple[Pattern, ...]
+    """The other premises, in order."""
+    given: tuple[Pattern, ...]
+    """The premises of the rule that made it."""
+
+
+def joint(head: Head, at: int, maker: Head) -> Joint | None:
+    """Two rules, one upon the other; None if they do not meet.
+
+    >>> c, d, x = (Var(name) for name in "cdx")
+    >>> given = Premise(Pattern(x, "<a>", c)), Premise(Pattern(c, "<sub>", d))
+    >>> up = Rule("up", given, (Pattern(x, "<a>", d),))
+    >>> top = Rule("top", (Premise(Pattern(c, "<a>", "<Class>")),), (Pattern(c, "<sub>", "<Top>"),))
+    >>> found = joint(*heads([up]), 1, *heads([top]))
+    >>> print(found.conclusion, found.made, *found.others, *found.given)
+    (?x <a> <Top>) (?c' <sub> <Top>) (?x <a> ?c') (?c' <a> <Class>)
+    """
+    same = _meeting(head, at, maker)
+    if same is None:
+        return None
+    others = (each.pattern for number, each in enumerate(head.premises) if number != at)
+    given = (_apart(each.pattern) for each in maker.premises)
+    return Joint(
+        _over(head.conclusion, same),
+        _over(_apart(maker.conclusion), same),
+        tuple(_over(each, same) for each in others),
+        tuple(_over(each, same) for each in given),
+    )
+
+
+def _meeting(head: Head, at: int, maker: Head) -> dict[Var, Node] | None:
+    """What stands for variables where a rule made what a premise of another matches; None if it cannot."""
     same: dict[Var, Node] = {}
-    for one, other in zip(head.premises[at].pattern, made, strict=True):
-        one, other = _find(one, same), _find(other, same)
+    for one, other in zip(head.premises[at].pattern, maker.conclusion, strict=True):
+        one, other = _find(one, same), _find(_renamed(other), same)
         if one == other:
             continue
         if isinstance(one, Var):
@@ -140,9 +186,21 @@ def repeats(head: Head, at: int, maker: Head) -> bool:
         elif isinstance(other, Var):
             same[other] = one
         else:
-            return False
-    conclusion = [_find(node, same) for node in head.conclusion]
-    return any([_find(node, same) for node in premise.pattern] == conclusion for premise in head.premises)
+            return None
+    return same
+
+
+def _apart(pattern: Pattern) -> Pattern:
+    """A pattern with variables that no rule has."""
+    return Pattern(*map(_renamed, pattern))
+
+
+def _renamed(node: Node) -> Node:
+    return Var(f"{node.name}'") if isinstance(node, Var) else node
+
+
+def _over(pattern: Pattern, same: dict[Var, Node]) -> Pattern:
+    return Pattern(*(_find(node, same) for node in pattern))
 
 
 def _find(node: Node, same: dict[Var, Node]) -> Node:

@@ -26,6 +26,9 @@ from ensue.maintain.kernel.layout import (
     FRESH,
     FULL,
     GROUND,
+    HALF_DONE,
+    HALF_JOINED,
+    HALF_PUT,
     INDEX_UNBUILT,
     KEEP_ALL,
     OBJECT,
@@ -114,10 +117,14 @@ def run(store, plans, start, needed, context, s, p, o, stamp):
 
 @part
 def _join_queued(store, plans):
-    """Join queued rows until none is left (or an array is full): insertion, semi-naive."""
+    """Join queued rows until none is left (or an array is full): insertion, semi-naive.
+
+    A table that is stale must still put all that follows from a row once it has begun: what it put of that
+    is looked at by no linear rule again, those included that are none under the next table.
+    """
     meta = view.meta(store)
     while meta[QUEUE_LENGTH]:
-        if meta[STALE]:
+        if meta[STALE] and not meta[HALF_DONE] & HALF_JOINED:
             _forget_active(store)
             meta[FULL] = TABLE_STALE
             return
@@ -133,7 +140,9 @@ def _join_queued(store, plans):
         if meta[FULL]:  # This row again, when there is room: so its counts must not stay.
             meta[DERIVATIONS], meta[PROBES], meta[SOLUTION_COUNT] = derivations, probes, solutions
             view.rows(store)[row, FLAGS] |= flags & (QUEUED | FRESH | CLOSED)
+            meta[HALF_DONE] |= HALF_JOINED
             return
+        meta[HALF_DONE] &= ~HALF_JOINED
         meta[QUEUE_HEAD] += 1
         meta[QUEUE_LENGTH] -= 1
         if meta[QUEUE_HEAD] == len(view.queue(store)) or not meta[QUEUE_LENGTH]:
@@ -146,13 +155,18 @@ def _put_needed(store, plans, start, end, context, s, p, o, stamp):
     meta = view.meta(store)
     for i in range(start, end):
         derivations = meta[DERIVATIONS]
-        if context[i] == 0 or meta[STALE] or _is_wanted(store, plans, s[i], p[i], o[i]):
+        fully = context[i] == 0 or meta[STALE] or _is_wanted(store, plans, s[i], p[i], o[i])
+        if fully and not meta[HALF_DONE] & HALF_PUT:
             put(store, plans, context[i], s[i], p[i], o[i], stamp[i], PUT_FULLY)
-        else:
-            _imply(store, plans, s[i], p[i], o[i], context[i], stamp[i])
+            if meta[FULL]:
+                return i
+            continue
+        _imply(store, plans, s[i], p[i], o[i], context[i], stamp[i])
         if meta[FULL]:
             meta[DERIVATIONS] = derivations
+            meta[HALF_DONE] |= HALF_PUT
             return i
+        meta[HALF_DONE] &= ~HALF_PUT
     return end
 
 

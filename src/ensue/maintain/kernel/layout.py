@@ -78,7 +78,12 @@ ACTIVE_USED, STALE = 22, 23
 they were listed has got its first match since."""
 HANG_ALL = 24
 """The join indexes that all facts hang in, as bits."""
-REGISTERS = 25
+HALF_DONE = 25
+"""What was interrupted while the table put what follows from a fact, as bits: HALF_PUT, HALF_JOINED."""
+REGISTERS = 26
+
+HALF_PUT, HALF_JOINED = 1, 2
+"""A fact that nobody asks for was being put, or a queued row was being joined."""
 
 (
     ROOM_FULL,

@@ -1,5 +1,6 @@
 # RDFS entailment (RDF 1.1 Semantics, 9.2.1), with RDF entailment below it.
-# The statements that hold in every RDFS graph are in the regime `rdfs-axioms`.
+# Of the statements that hold in every RDFS graph only those are here that say what is a class; all of them
+# are in the regime `rdfs-axioms`.
 
 PREFIX ensue: <urn:ensue:>
 
@@ -14,6 +15,17 @@ INSERT { ?d a rdfs:Datatype } WHERE { ?p rdfs:range ?d FILTER(ensue:isDatatype(?
 
 # rule: rdfs1-always
 INSERT DATA { xsd:string a rdfs:Datatype . rdf:langString a rdfs:Datatype } ;
+
+# rule: rdfs-classes
+# Source: section 9, the axiomatic statements about rdfs:Class: whatever is used as a class is one. Without
+# them rdfs8 and rdfs10 would say nothing of a class that nobody declares.
+INSERT DATA {
+    rdf:type        rdfs:range rdfs:Class .
+    rdfs:domain     rdfs:range rdfs:Class .
+    rdfs:range      rdfs:range rdfs:Class .
+    rdfs:subClassOf rdfs:domain rdfs:Class ; rdfs:range rdfs:Class .
+    rdfs:Datatype   rdfs:subClassOf rdfs:Class .
+} ;
 
 # Source: 9.2.1, all that follow.
 # use: domain as rdfs2
