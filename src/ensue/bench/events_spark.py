@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from ensue.query.language import parse_query
 from ensue.rules.tree import RuleSet
 from ensue.spark.plan import Plan, plan_of
 from ensue.spark.runner import MicroBatch
+from ensue.spark.scratch import scratch
 from ensue.spark.session import embedded
 
 STREAM = "urn:events"
@@ -173,17 +173,17 @@ def state(options: SparkOptions, spark: Any, folder: Path) -> Result:
     for within_ms in (options.within_ms, _LONGER * options.within_ms):
         progress(f"Spark: state within {within_ms:,} ms")
         ran = EventsRan()
-        with TemporaryDirectory() as checkpoint:
+        with scratch() as checkpoint:
             answer(
                 spark,
                 plan(slower, within_ms),
                 file,
                 bytes_per_batch=1 << 20,
-                checkpoint=Path(checkpoint),
+                checkpoint=checkpoint,
                 stream=STREAM,
                 ran=ran,
             )
-            written = changes(Path(checkpoint))
+            written = changes(checkpoint)
         full = written[len(written) // 3 : -1]
         rows.append(
             {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from ensue.bench.harness import Result, Row, Table, progress, ratio
 from ensue.bench.pipeline_jobs import answer, plan
 from ensue.bench.plant import Plant, query
+from ensue.spark.scratch import scratch
 
 RANGES_S = (10, 100)
 STEP_S = 5
@@ -26,10 +26,10 @@ def measure(spark: Any, folder: Path, shards: int) -> Result:
     rows: list[Row] = []
     for seconds in RANGES_S:
         progress(f"state: a window of {seconds} s")
-        with TemporaryDirectory() as checkpoint:
+        with scratch() as checkpoint:
             asked = plan(query("bench", seconds, STEP_S), plant, shards)
-            ran = answer(spark, asked, file, bytes_per_batch=_BATCH_BYTES, checkpoint=Path(checkpoint))
-            written = changes(Path(checkpoint))
+            ran = answer(spark, asked, file, bytes_per_batch=_BATCH_BYTES, checkpoint=checkpoint)
+            written = changes(checkpoint)
         # The window is full after two thirds at most, and the last micro-batch only ends the stream.
         full = written[2 * len(written) // 3 : -1]
         rows.append(

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
@@ -29,6 +28,7 @@ from ensue.spark.pipeline import AnyPlan, Source, stepped
 from ensue.spark.processor import ANSWERS, COUNTERS, FAILED, HELD, LETTERS
 from ensue.spark.results import EVENTS
 from ensue.spark.results import Row as Answered
+from ensue.spark.scratch import scratch
 from ensue.spark.source import replayed
 
 _AGAIN = "if it has a checkpoint, the same command goes on from there"
@@ -107,8 +107,8 @@ class Run:
 
     def until_it_ends(self) -> None:
         """Run until the streams end, or until it is stopped. Raises what went wrong."""
-        with TemporaryDirectory() as folder:
-            query = self._start(self.checkpoint or Path(folder))
+        with scratch() as folder:
+            query = self._start(self.checkpoint or folder)
             try:
                 self._watch(query)
             except (ConnectionError, Py4JNetworkError) as problem:
