@@ -178,8 +178,8 @@ KERNEL = (
         "a plan that schema on the stream wakes up is never listed again",
         "expiration",
         "kernel/join.py",
-        "        if meta[STALE]:\n",
-        "        if meta[STALE] > 1:\n",
+        "        if meta[STALE] and not ",
+        "        if meta[STALE] > 1 and not ",
     ),
     Mutation(
         "what the epsilon table puts is not joined by the other rules",

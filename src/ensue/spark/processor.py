@@ -80,8 +80,12 @@ class ShardOf:
     def step(self, key: int, of: int, pieces: Sequence[Piece], store: KeyedState) -> Outcome:
         """Take in what a micro-batch brings, and give what is due."""
         plan = plan_name(self.job, key, of)
-        updates = [update.at for update in self.job.value().updates]
-        return step(plan, pieces, store, self.reasoner, _cache(plan), updates)
+        return step(plan, pieces, store, self.reasoner, _cache(plan), self.updates)
+
+    @property
+    def updates(self) -> list[int]:
+        """The times at which the background changes."""
+        return [update.at for update in self.job.value().updates]
 
     def clear(self, key: int, of: int) -> None:
         """Remove what is cached of it on this host: the job is over."""
