@@ -14,6 +14,7 @@ from random import Random
 import pyarrow as pa
 import pytest
 from networks import made
+from test_shard import Memory as ShardMemory
 
 from ensue.knowledge import Sent
 from ensue.networks.job import NetworkJob
@@ -36,32 +37,15 @@ BOTH = ("<urn:b>", "<urn:room>", "<urn:k1>", None)
 DISORDER = 3
 
 
-class Memory:
-    """A store whose state can be copied and put back."""
+class Memory(ShardMemory):
+    """A store from which one entry of the log can be read, too."""
 
     def __init__(self, state=None):
-        self.state = state or {"head": None, "log": {}}
-        self.written = 0
-
-    def head(self):
-        return self.state["head"]
-
-    def put_head(self, head):
-        self.written += len(head)
-        self.state["head"] = head
-
-    def log(self):
-        return list(self.state["log"].items())
+        super().__init__()
+        self.state = state or self.state
 
     def entry(self, number):
         return self.state["log"][number]
-
-    def add(self, number, pieces):
-        self.written += sum(len(piece.payload) for piece in pieces)
-        self.state["log"][number] = list(pieces)
-
-    def drop(self, number):
-        del self.state["log"][number]
 
 
 def block(rows):
