@@ -9,7 +9,6 @@ import pytest
 import rdflib
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pyparsing import ParserElement
 from rdflib.term import Literal, URIRef, Variable
 
 from ensue.cli import main
@@ -589,14 +588,3 @@ def test_the_examples_of_the_manual_parse(repository):
     assert {query.relation for query in queries} == {None, *Relation}
     specs = [window.spec for query in queries for window in query.streams]
     assert {type(spec) for spec in specs} == {TimeWindow, CountWindow, EventWindow}
-
-
-def test_what_other_libraries_tell_the_parser_to_remember_is_not_asked_for():
-    """To remember what was tried makes rdflib's grammar slow; matplotlib has pyparsing do so."""
-    ParserElement.enable_packrat()
-    try:
-        parse_query(f"SELECT * {S} WHERE {ALL}")
-        # pyparsing itself looks for the end of the text; the grammar would look for hundreds of things.
-        assert sum(ParserElement.packrat_cache_stats) < 10
-    finally:
-        ParserElement.disable_memoization()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -22,7 +23,7 @@ from ensue.spark.ledger import Ledger, OnceFile, Written
 from ensue.spark.runner import MicroBatch
 
 
-class Sink:
+class Sink(ABC):
     """Writes what micro-batches gave, and shows how far it is."""
 
     def __init__(self, args: argparse.Namespace, ledger: Ledger, progress: Progress) -> None:
@@ -67,9 +68,9 @@ class Sink:
         """The results of a micro-batch that are to be written."""
         return batch.results
 
+    @abstractmethod
     def shown(self, counted: dict[str, Any]) -> list[str]:
         """What is shown of the counters while it runs, but for what every job has."""
-        raise NotImplementedError
 
     def file(self, path: str | None) -> Any:
         """A file to write to, each micro-batch once if it is one; None is standard output."""
