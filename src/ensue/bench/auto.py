@@ -9,7 +9,7 @@ from statistics import median
 from time import perf_counter
 
 from ensue.bench.auto_workloads import STREAM, Workload, workloads
-from ensue.bench.driver import Answers, answers_of, check_answers, in_turn
+from ensue.bench.driver import Answers, answers_of, check_answers, freeze, in_turn
 from ensue.bench.harness import Experiment, Result, Row, Table, progress, ratio
 from ensue.errors import StrategyError
 from ensue.files import Timed
@@ -55,9 +55,7 @@ def measure(options: Options) -> Result:
     """Each workload, at each share of change, by all who can do it."""
     rows: list[Row] = []
     for workload in workloads(options.seed):
-        # Its data stay: to look through them for garbage before each evaluation takes longer than that does.
-        gc.collect()
-        gc.freeze()
+        freeze()
         for change in options.changes:
             progress(f"{workload.name}, {change:.0%} new")
             rows += _rows(options, workload, change)

@@ -110,6 +110,13 @@ class Lane:
         return {name: found[name] for name in COUNTERS}
 
 
+def freeze() -> None:
+    """Leave data and plans out of what is collected before a step: to look through them takes longer."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+
+
 def answers_of(results: Sequence[Result]) -> Answers:
     """What the results say, in a form that compares."""
     return {(result.query, result.close): sorted(result.answers.rows, key=str) for result in results}

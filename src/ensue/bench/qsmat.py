@@ -36,7 +36,7 @@ class Options:
     """The same for the part in which they grow."""
     instances: int = 3
     """Queries drawn from the template."""
-    rounds: int = 3
+    rounds: int = 7
     """Windows of each query that are timed, after one to warm up."""
     alternatives: tuple[str, ...] = tuple(ALTERNATIVES)
     seed: int = 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from ensue.bench.bsbm.files import STREAM
-from ensue.bench.driver import NO_RULES, Answers, answers_of, check_answers, in_turn
+from ensue.bench.driver import NO_RULES, Answers, answers_of, check_answers, freeze, in_turn
 from ensue.bench.qsmat_market import WINDOW_MS, Instance, Windows
 from ensue.files import Timed
 from ensue.reasoner import Reasoner
@@ -108,6 +108,7 @@ class Lanes:
         for instance in asked:
             for lane in self._lanes.values():
                 lane.ask(instance.text)
+            freeze()
             self._step()
             before = {name: lane.derivations() for name, lane in self._lanes.items()}
             for _ in range(rounds):

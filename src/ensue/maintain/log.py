@@ -66,10 +66,11 @@ class CopyLog:
         """The batches as they came; expired and retracted copies in them are at or below threshold."""
         return (pane.copies for pane in self._panes)
 
-    def add(self, copies: Copies) -> None:
-        """Append a batch. The log owns it from now on."""
+    def add(self, copies: Copies, span: tuple[int, int] | None = None) -> None:
+        """Append a batch. The log owns it from now on. `span`: the least and the greatest stamp, if known."""
         if len(copies):
-            self._panes.append(_Pane(copies, min(copies.stamp), max(copies.stamp)))
+            oldest, newest = span or (min(copies.stamp), max(copies.stamp))
+            self._panes.append(_Pane(copies, oldest, newest))
             self._held += len(copies)
             if self._index is not None:
                 self._enter(copies)
@@ -140,7 +141,7 @@ class NoLog(CopyLog):
         super().__init__()
         self.threshold = threshold
 
-    def add(self, copies: Copies) -> None:
+    def add(self, copies: Copies, span: tuple[int, int] | None = None) -> None:
         """Nothing is kept."""
 
     def _copies(self, fact: Fact) -> list[tuple[Copies, int]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ensue.dictionary import Dictionary
-from ensue.maintain.rewrite.tables import Table, tables
+from ensue.maintain.rewrite.tables import Keys, Table, tables
 from ensue.model import FOREVER
 from ensue.plan.known import Closed
 from ensue.plan.rewrite import Rewriter, slots_of
@@ -30,7 +30,7 @@ class Folded:
         self._seen = visible(self.background, dictionary)
         self._readings: dict[Slots, tuple[Reading, ...]] = {}
         self._tables: dict[tuple[Slots, bool], list[list[Table]]] = {}
-        self._still: dict[Pattern, Relation] = {}
+        self._still: dict[Pattern, _Still] = {}
 
     @property
     def is_empty(self) -> bool:
@@ -44,9 +44,9 @@ class Folded:
     def match(self, pattern: Pattern, facts: Columns) -> Relation:
         """The solutions of a pattern over facts and background, each once with its highest stamp."""
         if pattern not in self._still:
-            self._still[pattern] = matches(self._seen, pattern)
+            self._still[pattern] = _Still(matches(self._seen, pattern))
         [every] = self._found(pattern, facts, apart=False)
-        return freshest(concatenated([self._still[pattern], every]))
+        return self._still[pattern].and_of(freshest(every))
 
     def match_apart(self, pattern: Pattern, facts: Columns) -> list[Relation]:
         """The solutions of each alternative of a pattern, one by one; none twice within one."""
@@ -96,6 +96,31 @@ class Folded:
             groups = [[reading] for reading in readings] if apart else [readings]
             self._tables[goal, apart] = [tables(group, wanted, self._dictionary) for group in groups]
         return self._tables[goal, apart]
+
+
+class _Still:
+    """The solutions of a pattern that hold for ever: many, where every type has a label, so sorted once.
+
+    >>> still = _Still(Relation({"x": np.array([4, 5])}, 2, np.array([FOREVER, FOREVER])))
+    >>> every = still.and_of(Relation({"x": np.array([5, 6])}, 2, np.array([10, 11])))
+    >>> every.columns["x"].tolist(), every.stamps.tolist() == [FOREVER, FOREVER, 11]
+    ([4, 5, 6], True)
+    """
+
+    def __init__(self, found: Relation) -> None:
+        self._found = found
+        rows = np.array([*found.columns.values()], np.int32).reshape(len(found.columns), found.length).T
+        self._keys = Keys(range(rows.shape[1]), rows) if found.length else None
+
+    def and_of(self, others: Relation) -> Relation:
+        """These and others, but for those of the others that are among these."""
+        if self._keys is None:
+            return others
+        columns = tuple(others.columns[variable] for variable in self._found.columns)
+        again, _ = self._keys.find(columns, np.arange(others.length))
+        new = np.ones(others.length, np.bool_)
+        new[again] = False
+        return concatenated([self._found, others.where(new)])
 
 
 def freshest(found: Relation) -> Relation:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -91,7 +92,7 @@ class Table:
         places = [at for at, slot in enumerate(raw) if slot is None]
         rows = [[*keys, *values] for keys, values in terms]
         every = np.unique(np.array(rows, np.int32).reshape(len(rows), -1), axis=0)
-        self._keys = _Keys(places, every[:, : len(places)])
+        self._keys = Keys(places, every[:, : len(places)])
         self._values = every[:, len(places) :]
         self._ends = np.append(self._keys.begins[1:], len(every))
 
@@ -118,20 +119,27 @@ class Table:
         return np.flatnonzero(np.logical_and.reduce([parts[a] == parts[b] for a, b in self._repeated]))
 
 
-class _Keys:
-    """The terms that statements must have in some places: combinations of them, numbered in order."""
+class Keys:
+    """The terms that statements must have in some places: combinations of them, numbered in order.
 
-    def __init__(self, places: list[int], rows: Integers) -> None:
-        """The rows are in order, and one may be there more than once; `begins` is where each begins."""
+    >>> keys = Keys([0, 2], np.array([[4, 5], [4, 6]], np.int32))
+    >>> rows, numbers = keys.find((np.array([4, 4, 9]), np.array([1, 1, 1]), np.array([6, 9, 6])), None)
+    >>> rows.tolist(), numbers.tolist()
+    ([0], [1])
+    """
+
+    def __init__(self, places: Sequence[int], rows: Integers) -> None:
+        """One row may be there more than once; if they are in order, `begins` is where each begins."""
         columns = list(zip(places, rows.T, strict=True))
         self._fixed = [(at, int(terms[0])) for at, terms in columns if (terms == terms[0]).all()]
         self._numbers = [(at, _Numbers(terms)) for at, terms in columns if (terms != terms[0]).any()]
         self.begins = np.zeros(1, np.int64)
+        assert prod(len(numbers) for _, numbers in self._numbers) < 2**63, "too many for one integer"
         if self._numbers:
             found = self._combined([numbers.of(rows[:, places.index(at)]) for at, numbers in self._numbers])
             self._every, self.begins = np.unique(found, return_index=True)
 
-    def find(self, parts: Parts, rows: Integers | None) -> tuple[Integers, Integers]:
+    def find(self, parts: Sequence[Integers], rows: Integers | None) -> tuple[Integers, Integers]:
         """Those statements (None: of all) that have a combination, and its number."""
         for at, term in self._fixed:
             here = parts[at] if rows is None else parts[at][rows]
