@@ -239,6 +239,28 @@ def test_a_batch_is_let_in_at_once_only_if_none_of_it_is_late(seed):
     assert outcomes == {True, False}, f"seed {seed} tried nothing"
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_batch_in_runs_is_let_in_as_one_by_one(seed):
+    random, together, lengths, newest = Random(seed), Gate(following(a=Disorder(3, "drop"))), set(), 0
+    apart = deepcopy(together)
+    for _ in range(60):
+        times = [newest + random.randint(-3, 4) for _ in range(random.randint(0, 9))]
+        newest = max([newest, *times])
+        let_in = []
+        for run in together.runs("a", np.array(times, np.int64)):
+            some = times[run]
+            lengths.add(len(some))
+            if together.admits_all("a", np.array(some, np.int64)):
+                let_in += some
+            else:
+                assert len(some) == 1, f"seed {seed}"
+                let_in += [time for time in some if together.admits("a", time, [])]
+        assert let_in == [time for time in times if apart.admits("a", time, [])], f"seed {seed}"
+        assert together.counters("a") == apart.counters("a"), f"seed {seed}"
+    assert together.counters("a").dropped, f"seed {seed} tried nothing"
+    assert max(lengths) > 1, f"seed {seed} tried nothing"
+
+
 def test_arrival_times_never_go_back():
     clock = FakeClock()
     times = ArrivalTimes(clock)

@@ -9,9 +9,9 @@ import pytest
 
 from ensue.errors import UsageError
 from ensue.model import FOREVER, NEVER
-from ensue.windows.report import Report
+from ensue.windows.report import Report, Tally
 from ensue.windows.schedule import On, Query, Schedule
-from ensue.windows.spec import CountWindow, Landmark, TimeWindow
+from ensue.windows.spec import CountWindow, Landmark, TimeWindow, Window
 
 from .drawing import drawn
 from .reference import STREAMS, Engine, evaluations, random_query, random_stream, replay
@@ -258,6 +258,20 @@ def test_a_schedule_that_is_handed_over_goes_on_as_if_it_were_not(seed, on):
         replay(Random(seed), engine, arrivals, 0.6, hand_over)
         found.append(engine.evaluations)
     assert found[0] == found[1], f"seed {seed}: {query} over {arrivals}"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_copies_are_counted_together_as_they_are_one_by_one(seed):
+    random, together, apart = Random(seed), Tally(7), Tally(7)
+    for _ in range(20):
+        times = np.array([random.randint(0, 30) for _ in range(random.randint(0, 6))], np.int64)
+        frontier = random.choice((NEVER, random.randint(0, 30)))
+        together.admit(times, frontier)
+        for time in times:
+            apart.admit(np.array([time]), frontier)
+        assert together.state() == apart.state(), f"seed {seed}"
+        window = Window(random.randint(0, 15), random.randint(15, 30))
+        assert together.glimpse(window) == apart.glimpse(window), f"seed {seed}"
 
 
 def test_a_tally_stays_as_short_as_its_window():

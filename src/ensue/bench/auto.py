@@ -34,7 +34,7 @@ class Options:
     """Statements of a window."""
     changes: tuple[float, ...] = (1.0, 0.5, 0.1)
     """The shares of the window that are new at an evaluation."""
-    rounds: int = 7
+    rounds: int = 21
     """Evaluations that are timed."""
     seed: int = 1
 

@@ -15,14 +15,19 @@ from ensue.plan.rewrite import NotRewritable, check_linear
 from ensue.plan.specialise import Specialised
 from ensue.rules.tree import Rule
 
-_LOGGED = 0.03
-_KEPT = 0.15
+_LOGGED = 0.015
+_TAKEN = 0.03
+_KEPT = 0.3
 _MADE = 0.15
-_LOOKED_AT = 0.018
-"""Microseconds for a statement: to log it, to keep it, to keep what follows from it, and to hold it against
-one pattern of a query (`ensue bench qsmat`, one core)."""
+"""Microseconds for a statement that is new: to log it, to hold it against all patterns; for one that some
+pattern asks for, to keep it with the answers it is in, and what follows from it."""
 
-_RELEVANT = 0.5
+_READ = 0.008
+_LOOKED_AT = 0.013
+"""The same for a statement of the window, at each evaluation: to read it, and for each pattern of a query.
+All as fitted to BSBM, one core (docs/decisions/2026-11-17-what-rewriting-costs.md)."""
+
+_RELEVANT = 0.25
 """The share of statements that some pattern asks for, which nobody knows before they come."""
 
 _MOST_SHAPES = 50_000
@@ -65,14 +70,14 @@ def choose(plan: Specialised, reading: Reading) -> StrategyChoice:
     >>> choose(plan, Reading(1.0, 3, only_answers=True)).strategy
     'rewrite'
     >>> print(choose(plan, Reading(0.1, 3, only_answers=True)))
-    expiration (0.02 µs a statement of the window at each evaluation, rewrite 0.06; 10% of the window are new)
+    expiration (0.02 µs a statement of the window at each evaluation, rewrite 0.05; 10% of the window are new)
     """
-    kept = _KEPT * _RELEVANT + (_MADE * _RELEVANT if plan.rules.rules else 0.0)
-    costs = {"expiration": reading.change * (_LOGGED + kept)}
+    kept = _RELEVANT * (_KEPT + (_MADE if plan.rules.rules else 0.0))
+    costs = {"expiration": reading.change * (_LOGGED + _TAKEN + kept)}
     refused = _why_not_rewrite(plan, reading)
     if refused is not None:
         return StrategyChoice("expiration", f"rewrite is out of the question: {refused}")
-    costs["rewrite"] = reading.change * _LOGGED + _LOOKED_AT * reading.patterns
+    costs["rewrite"] = reading.change * _LOGGED + _READ + _LOOKED_AT * reading.patterns
     best = "rewrite" if _SURELY * costs["rewrite"] < costs["expiration"] else "expiration"
     [other] = costs.keys() - {best}
     return StrategyChoice(

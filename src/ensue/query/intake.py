@@ -65,7 +65,7 @@ class Intake:
         self._buffers: dict[str, Buffer] = {}
         self._ended: set[str] = set()
         self._coming: Arrivals | None = None
-        """What is let in one by one just now: windows may be read meanwhile, and terms given back."""
+        """What is let in part by part just now: windows may be read meanwhile, and terms given back."""
 
     @property
     def time(self) -> int:
@@ -109,15 +109,17 @@ class Intake:
         `before_late` is called before a late one is let in, for windows that have closed to be read.
         """
         self._check_room(len(arrivals))
-        if self._gate.admits_all(stream, arrivals.times):
-            self._wait(stream, arrivals, arrive)
-            return
         self._coming = arrivals
-        for at, time in enumerate(arrivals.times.tolist()):
-            if self._gate.is_late(time):
-                before_late()
-            if self._gate.admits(stream, time, grids):
-                self._wait(stream, arrivals[at : at + 1], arrive)
+        for run in self._gate.runs(stream, arrivals.times):
+            some = arrivals[run]
+            if self._gate.admits_all(stream, some.times):
+                self._wait(stream, some, arrive)
+                continue
+            for at, time in enumerate(some.times.tolist()):
+                if self._gate.is_late(time):
+                    before_late()
+                if self._gate.admits(stream, time, grids):
+                    self._wait(stream, some[at : at + 1], arrive)
         self._coming = None
 
     def put_together(

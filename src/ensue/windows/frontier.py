@@ -7,7 +7,7 @@ when it arrives is late. Time is whatever the statements and the injected clock 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
@@ -272,14 +272,36 @@ class Gate:
         """
         if not len(times):
             return True
-        allowed, newest = self._frontier.disorder(stream).allowed_ms, int(times.max())
-        if times.min() <= self._frontier.time or newest >= FOREVER:
+        if self._doubtful(stream, times).any():
             return False
-        if allowed is not None and not _in_order(times) and _out_of_bound(times, allowed):
-            return False
-        self._frontier.see(stream, newest)
+        self._frontier.see(stream, int(times.max()))
         self.counters(stream).admitted += len(times)
         return True
+
+    def runs(self, stream: str, times: Times) -> Iterator[slice]:
+        """A batch in parts: those that can be late by themselves, so that what is between can come at once.
+
+        >>> frontier = Frontier()
+        >>> frontier.add("s", Disorder(allowed_ms=2))
+        >>> [(run.start, run.stop) for run in Gate(frontier).runs("s", np.array([10, 11, 5, 12, 12]))]
+        [(0, 2), (2, 3), (3, 5)]
+        """
+        begin = 0
+        for at in np.flatnonzero(self._doubtful(stream, times)).tolist():
+            if begin < at:
+                yield slice(begin, at)
+            yield slice(at, at + 1)
+            begin = at + 1
+        if begin < len(times):
+            yield slice(begin, len(times))
+
+    def _doubtful(self, stream: str, times: Times) -> Mask:
+        """Which of a batch can be late as they come, or are no times at all."""
+        allowed = self._frontier.disorder(stream).allowed_ms
+        doubtful: Mask = (times <= self._frontier.time) | (times >= FOREVER)
+        if allowed is not None and not _in_order(times):
+            doubtful |= _out_of_bound(times, allowed)
+        return doubtful
 
     def admits_together(
         self, stream: str, times: Times, counts: NDArray[np.int32], grids: Sequence[Grid], frontier: int
@@ -395,12 +417,13 @@ class Buffer:
         return times, rows
 
 
-def _out_of_bound(times: Times, allowed: int) -> bool:
-    """Whether one is older than the newest before it by more than is allowed."""
+def _out_of_bound(times: Times, allowed: int) -> Mask:
+    """Which are older than the newest before them by more than is allowed."""
     # As each comes, time is at most this far: only its own stream moves while a batch comes.
     allowed = min(allowed, FOREVER)
     newest = np.maximum.accumulate(np.maximum(times, NEVER + allowed))
-    return bool((times < newest - allowed).any())
+    outside: Mask = times < newest - allowed
+    return outside
 
 
 def _in_order(times: Times) -> bool:

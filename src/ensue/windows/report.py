@@ -52,7 +52,7 @@ class Tally:
     """How many copies of one stream were admitted at each time.
 
     >>> tally = Tally()
-    >>> for time in (3, 5, 5, 9): tally.admit(time)
+    >>> tally.admit(np.array([3, 5, 5, 9]))
     >>> before = tally.glimpse(Window(0, 5))
     >>> tally.count(Window(3, 9)), tally.changed(before, tally.glimpse(Window(2, 7)))
     (3, False)
@@ -70,30 +70,28 @@ class Tally:
         # Few, if the stream keeps to its bound; each with how many copies came before it.
         self._stragglers: list[tuple[int, int]] = []
 
-    def admit(self, time: int, frontier: int | None = None) -> None:
-        """Count one copy. At or below `frontier`, or out of order, it is a straggler."""
-        last = self._newest()
-        if (frontier is not None and time <= frontier) or time < last:
-            self.admitted += 1
-            self._stragglers.append((time, self.admitted))
-        else:
-            self._append(np.array([time], np.int64))
-
-    def admit_all(self, times: Times, frontier: int) -> None:
-        """Count copies, as one by one."""
+    def admit(self, times: Times, frontier: int = NEVER) -> None:
+        """Count copies. One at or below `frontier`, or older than one before it, is a straggler."""
         if not len(times):
             return
-        if times[0] < max(frontier + 1, self._newest()) or (times[1:] < times[:-1]).any():
-            for time in times.tolist():
-                self.admit(time, frontier)
-        else:
+        newest = np.maximum.accumulate(np.maximum(times, self._newest()))
+        late = (times <= frontier) | (times < newest)
+        if not late.any():
             self._append(times)
+            return
+        at = np.flatnonzero(late)
+        numbers = self.admitted + at + 1
+        self._append(times[~late])
+        self.admitted += len(at)
+        self._stragglers += zip(times[at].tolist(), numbers.tolist(), strict=True)
 
     def _newest(self) -> int:
         return int(self._times.all[-1]) if len(self._times) else NEVER
 
     def _append(self, times: Times) -> None:
         """Count copies that are in order and no older than the last."""
+        if not len(times):
+            return
         ends = np.append(np.flatnonzero(times[1:] != times[:-1]) + 1, len(times))
         before = int(self._up_to.all[-1]) if len(self._up_to) else self._dropped
         if times[0] == self._newest():

@@ -122,7 +122,7 @@ class Schedule:
 
         To be told of every one: what windows hold decides which reports are due, and where the end is.
         """
-        self._stream(stream).tally.admit_all(times, self._now)
+        self._stream(stream).tally.admit(times, self._now)
         self._admitted_to = max(self._admitted_to, int(times.max(initial=NEVER)))
 
     def end(self, stream: str) -> None:
@@ -199,7 +199,7 @@ class Schedule:
 
     def admit_again(self, stream: str, times: Times, now: int) -> None:
         """Count once more what was admitted after everything up to `now`."""
-        self._stream(stream).tally.admit_all(times, now)
+        self._stream(stream).tally.admit(times, now)
 
     def tallies(self) -> dict[str, list[Any]]:
         """What `state` leaves out, as plain data; where nobody compares, how many there were is enough."""
