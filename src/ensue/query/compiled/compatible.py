@@ -14,6 +14,11 @@ import numpy as np
 from ensue.query.compiled.relation import PARTITION, Relation, groups, numbered
 from ensue.query.dataset import Integers
 
+_MUCH_LARGER = 4
+"""So many times the rows of the other side make it worth while to look for those without a pair first."""
+_ROOM = 16
+"""Cells, of a byte, that a table for that may have for each row."""
+
 
 def pairs(left: Relation, right: Relation) -> tuple[Integers, Integers]:
     """The row numbers of all compatible pairs: left ones, and the right ones beside them.
@@ -84,12 +89,31 @@ def _numbers(left: Relation, right: Relation, one: _Part, other: _Part) -> tuple
 
 
 def _pairs_of(left: Relation, right: Relation, one: _Part, other: _Part) -> tuple[Integers, Integers]:
+    one, other = _near(left, one, right, other), _near(right, other, left, one)
     mine, theirs = _numbers(left, right, one, other)
     if len(mine) < len(theirs):
         at_right, at_left = _equal(theirs, mine)
     else:
         at_left, at_right = _equal(mine, theirs)
     return one.rows[at_left], other.rows[at_right]
+
+
+def _near(many: Relation, part: _Part, few: Relation, other: _Part) -> _Part:
+    """What is left of a part that is much the larger, without rows that one variable tells have no pair.
+
+    To look rows up in a table by that variable costs a tenth of what to number and to search them does.
+    """
+    shared = part.bound & other.bound
+    if not shared or len(part.rows) < _MUCH_LARGER * len(other.rows):
+        return part
+    variable = max(shared)
+    values, column = few.columns[variable][other.rows], many.columns[variable][part.rows]
+    most = int(values.max())
+    if most > _ROOM * len(column):
+        return part
+    is_there = np.zeros(most + 2, np.bool_)  # What is beyond the table falls into its last cell.
+    is_there[values] = True
+    return _Part(part.rows[is_there[np.minimum(column, most + 1)]], part.bound)
 
 
 def _equal(many: Integers, few: Integers) -> tuple[Integers, Integers]:
