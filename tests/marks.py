@@ -6,6 +6,9 @@ import os
 
 import pytest
 
+needs_proc = pytest.mark.skipif(
+    not os.path.isdir("/proc"), reason="this system has no /proc to find processes"
+)
 needs_full_device = pytest.mark.skipif(
     not os.path.exists("/dev/full"), reason="this system has no /dev/full, a disk that is always full"
 )

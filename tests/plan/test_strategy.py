@@ -27,10 +27,11 @@ def made(*queries, kind=Reasoner, rules="rdfs-jena", **options):
     return reasoner
 
 
-def test_windows_that_do_not_overlap_are_rewritten():
+def test_windows_that_overlap_by_half_at_most_are_rewritten():
     assert chosen(made(query("q", "?x a :Animal"))) == ["rewrite"]
     assert chosen(made(query("q", "?x a :Cat . ?x :p ?y"))) == ["rewrite"]  # For which no rule is left.
     assert chosen(made(query("q", "?x a :Cat . ?x :p ?y"), rules=())) == ["rewrite"]
+    assert chosen(made(query("q", "?x a :Cat . ?x :p ?y", "RANGE 10s STEP 5s"))) == ["rewrite"]  # By half.
 
 
 def test_others_are_not():

@@ -14,6 +14,7 @@ from importlib import import_module
 from random import Random, SystemRandom
 
 import pytest
+from marks import needs_proc
 
 from ensue.bench.lubm.queries import NUMBERS
 from ensue.cli import main
@@ -30,7 +31,7 @@ def killing(repository):
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not os.path.isdir("/proc"), reason="this system has no /proc to find processes")
+@needs_proc
 @pytest.mark.parametrize("shards", [1, 2])
 def test_whatever_is_killed_every_result_comes_once(killing, tmp_path, shards):
     print(f"seed {SEED}")

@@ -20,7 +20,7 @@ from queue import Queue
 from random import Random, SystemRandom
 
 import pytest
-from marks import needs_full_device
+from marks import needs_full_device, needs_proc
 from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming import StreamingQueryListener
 
@@ -32,9 +32,6 @@ from ensue.spark.runner import _translated
 
 SEED = int(os.environ.get("ENSUE_SEED", SystemRandom().randrange(1 << 30)))
 
-NEEDS_PROC = pytest.mark.skipif(
-    not os.path.isdir("/proc"), reason="this system has no /proc to find processes"
-)
 KILLS = [("all", "state"), ("driver", "start"), ("task", "state"), ("java", "results"), ("task", "ledger")]
 BLOWS = [
     ("java", "state"),
@@ -71,7 +68,7 @@ def letters(path):
 @pytest.mark.parametrize(
     ("blows", "shards"), [(KILLS, 1), pytest.param(BLOWS, 2, marks=pytest.mark.long)], ids=["kills", "blows"]
 )
-@NEEDS_PROC
+@needs_proc
 def test_whatever_is_killed_nothing_is_lost_nothing_twice_nothing_different(killing, tmp_path, blows, shards):
     print(f"seed {SEED}")
     random = Random(SEED)
@@ -99,7 +96,7 @@ def starts_spark(pid):
     return False
 
 
-@NEEDS_PROC
+@needs_proc
 def test_ctrl_c_while_spark_starts_leaves_no_java_behind(killing, tmp_path):
     child = killing.Child(killing.make_workload(tmp_path / "in", SEED), killing.Place(tmp_path / "out"))
     try:

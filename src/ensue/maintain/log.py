@@ -7,12 +7,19 @@ statement up is needed for retraction alone, so the index for it is made when fi
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
 from ensue.errors import UsageError
 from ensue.model import NEVER, Copies, Fact
+
+Span = Callable[[Copies], tuple[int, int]]
+"""The least and the greatest stamp of a batch that is not empty."""
+
+
+def _span(copies: Copies) -> tuple[int, int]:
+    return min(copies.stamp), max(copies.stamp)
 
 
 @dataclass(slots=True)
@@ -66,11 +73,10 @@ class CopyLog:
         """The batches as they came; expired and retracted copies in them are at or below threshold."""
         return (pane.copies for pane in self._panes)
 
-    def add(self, copies: Copies, span: tuple[int, int] | None = None) -> None:
-        """Append a batch. The log owns it from now on. `span`: the least and the greatest stamp, if known."""
+    def add(self, copies: Copies, span: Span = _span) -> None:
+        """Append a batch. The log owns it from now on. `span` finds the least and the greatest stamp."""
         if len(copies):
-            oldest, newest = span or (min(copies.stamp), max(copies.stamp))
-            self._panes.append(_Pane(copies, oldest, newest))
+            self._panes.append(_Pane(copies, *span(copies)))
             self._held += len(copies)
             if self._index is not None:
                 self._enter(copies)
@@ -141,7 +147,7 @@ class NoLog(CopyLog):
         super().__init__()
         self.threshold = threshold
 
-    def add(self, copies: Copies, span: tuple[int, int] | None = None) -> None:
+    def add(self, copies: Copies, span: Span = _span) -> None:
         """Nothing is kept."""
 
     def _copies(self, fact: Fact) -> list[tuple[Copies, int]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from ensue.dictionary import Dictionary
 from ensue.maintain.base import LoggedMaintainer, check_stream_copies, check_threshold
 from ensue.maintain.kernel.engine import Kernel
-from ensue.maintain.kernel.maintainer import columns_of, enter
+from ensue.maintain.kernel.maintainer import columns_of, span_of
 from ensue.maintain.kernel.stated import absent
 from ensue.maintain.snapshot import Snapshot
 from ensue.model import BACKGROUND, NEVER, Change, Copies, Facts
@@ -41,7 +41,7 @@ class Recompute(LoggedMaintainer):
     def admit(self, copies: Copies) -> None:
         """Let copies in."""
         check_stream_copies(copies)
-        enter(self._log, copies)
+        self._log.add(copies, span_of)
         self._closed = None
 
     def retract(self, copies: Copies, *, every: bool = False) -> int:

@@ -109,6 +109,9 @@ class Intake:
         `before_late` is called before a late one is let in, for windows that have closed to be read.
         """
         self._check_room(len(arrivals))
+        if self._gate.admits_all(stream, arrivals.times):
+            self._wait(stream, arrivals, arrive)
+            return
         self._coming = arrivals
         for run in self._gate.runs(stream, arrivals.times):
             some = arrivals[run]

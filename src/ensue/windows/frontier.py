@@ -299,7 +299,7 @@ class Gate:
         """Which of a batch can be late as they come, or are no times at all."""
         allowed = self._frontier.disorder(stream).allowed_ms
         doubtful: Mask = (times <= self._frontier.time) | (times >= FOREVER)
-        if allowed is not None and not _in_order(times):
+        if allowed is not None and not in_order(times):
             doubtful |= _out_of_bound(times, allowed)
         return doubtful
 
@@ -409,7 +409,7 @@ class Buffer:
             return np.empty(0, np.int64), np.empty(0, np.int32)
         columns = zip(*self._parts, strict=True)
         times, rows = self._parts[0] if len(self._parts) == 1 else map(np.concatenate, columns)
-        if not _in_order(times):
+        if not in_order(times):
             # Stable, so that of equal times the first to arrive stays the first.
             order = np.argsort(times, kind="stable")
             times, rows = times[order], rows[order]
@@ -426,7 +426,8 @@ def _out_of_bound(times: Times, allowed: int) -> Mask:
     return outside
 
 
-def _in_order(times: Times) -> bool:
+def in_order(times: Times) -> bool:
+    """Whether none is older than the one before it."""
     return bool((times[1:] >= times[:-1]).all())
 
 

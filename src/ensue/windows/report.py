@@ -14,7 +14,7 @@ import numpy as np
 from ensue.errors import UsageError
 from ensue.model import NEVER
 from ensue.windows.appended import Appended
-from ensue.windows.frontier import Times
+from ensue.windows.frontier import Times, in_order
 from ensue.windows.spec import Window
 
 _SHORT = 1024
@@ -74,11 +74,11 @@ class Tally:
         """Count copies. One at or below `frontier`, or older than one before it, is a straggler."""
         if not len(times):
             return
-        newest = np.maximum.accumulate(np.maximum(times, self._newest()))
-        late = (times <= frontier) | (times < newest)
-        if not late.any():
+        if times[0] >= max(frontier + 1, self._newest()) and in_order(times):
             self._append(times)
             return
+        newest = np.maximum.accumulate(np.maximum(times, self._newest()))
+        late = (times <= frontier) | (times < newest)
         at = np.flatnonzero(late)
         numbers = self.admitted + at + 1
         self._append(times[~late])

@@ -11,7 +11,6 @@ from ensue.dictionary import Dictionary
 from ensue.maintain.base import LoggedMaintainer, check_stream_copies
 from ensue.maintain.kernel.columns import Columns
 from ensue.maintain.kernel.engine import Kernel
-from ensue.maintain.log import CopyLog
 from ensue.maintain.snapshot import Snapshot
 from ensue.model import BACKGROUND, NEVER, Change, Copies, Fact, Facts
 from ensue.rules.tree import RuleSet
@@ -23,17 +22,14 @@ def columns_of(copies: Copies) -> Columns:
     return Columns(context, s, p, o, np.frombuffer(copies.stamp, np.int64))
 
 
-def enter(log: CopyLog, copies: Copies) -> None:
-    """Append a batch to a log, its span found by the column: at 40 ns a copy less than the log itself takes.
+def span_of(copies: Copies) -> tuple[int, int]:
+    """The least and the greatest stamp of a batch, for the log: 40 ns a copy less than without numpy.
 
-    >>> log = CopyLog()
-    >>> enter(log, Copies.of([(1, 5, 6, 7, 200), (1, 5, 6, 8, 100)]))
-    >>> [log.count(threshold) for threshold in (99, 100, 200)]
-    [2, 1, 0]
+    >>> span_of(Copies.of([(1, 5, 6, 7, 200), (1, 5, 6, 8, 100)]))
+    (100, 200)
     """
-    if len(copies):
-        stamps = np.frombuffer(copies.stamp, np.int64)
-        log.add(copies, (int(stamps.min()), int(stamps.max())))
+    stamps = np.frombuffer(copies.stamp, np.int64)
+    return int(stamps.min()), int(stamps.max())
 
 
 def _newest_first(columns: Columns, threshold: int) -> Columns:
@@ -64,7 +60,7 @@ class KernelMaintainer(LoggedMaintainer, ABC):
     def admit(self, copies: Copies) -> None:
         """Let copies in: now into the log, into the kernel when somebody looks."""
         check_stream_copies(copies)
-        enter(self._log, copies)
+        self._log.add(copies, span_of)
         if len(copies):
             self._pending.append(columns_of(copies))
 

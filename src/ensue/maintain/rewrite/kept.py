@@ -14,7 +14,7 @@ from ensue.dictionary import Dictionary
 from ensue.maintain.base import LoggedMaintainer
 from ensue.maintain.expiration import Expiration
 from ensue.maintain.kernel.columns import Columns as Rows
-from ensue.maintain.kernel.maintainer import columns_of, enter
+from ensue.maintain.kernel.maintainer import columns_of, span_of
 from ensue.maintain.log import CopyLog
 from ensue.model import Copies
 from ensue.query.compiled.relation import numbered
@@ -38,7 +38,7 @@ class Stated(LoggedMaintainer):
 
     def admit(self, copies: Copies) -> None:
         """Let copies in."""
-        enter(self._log, copies)
+        self._log.add(copies, span_of)
         self._rows = None
 
     def retract(self, copies: Copies, *, every: bool = False) -> int:
