@@ -91,6 +91,20 @@ def test_a_term_that_stands_for_nothing_is_an_error():
             flat.decode(unknown)
 
 
+def test_texts_stay_where_they_are_through_sweeps_until_most_of_the_room_is_empty():
+    flat, sizes = FlatDictionary(), []
+    flat.pin("<urn:kept>")
+    for turn in range(12):
+        numbers = flat.encode_all([f"<urn:{turn}/{number:06}>" for number in range(20_000)])
+        assert flat.sweep([numbers[:5000]]) >= 15_000
+        sizes.append(len(flat._table.heap))
+        assert flat.decode_all(numbers[:2]) == [f"<urn:{turn}/000000>", f"<urn:{turn}/000001>"]
+    assert len(set(sizes[2:])) <= 3, f"what comes and goes finds its room: {sizes}"
+    flat.sweep([])
+    assert len(flat._table.heap) < max(sizes) / 8
+    assert flat.decode(flat.encode("<urn:kept>")) == "<urn:kept>"
+
+
 def test_what_was_put_away_is_taken_up_by_another(tmp_path):
     one, other = FlatDictionary(), FlatDictionary()
     for each in (one, other):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensue.maintain.kernel.marks import mark
 from ensue.plan.shapes import ANY, Shape
 
 Numbers = NDArray[Any]
@@ -71,7 +72,7 @@ def _put(tree: Tree, texts: Sequence[str | None]) -> None:
 def distinct(column: Numbers, size: int) -> Numbers:
     """The numbers below `size` that a column has."""
     there = np.zeros(size, np.bool_)
-    there[column] = True
+    mark(there, column)
     return np.flatnonzero(there)
 
 

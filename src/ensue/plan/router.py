@@ -99,7 +99,8 @@ class Router:
         bits = np.zeros(len(p), np.int64)
         columns = (s, p, o)
         for at, matches in self._keyed.items():
-            rows = np.flatnonzero(matches(terms, s, p, o))
+            found = matches(terms, s, p, o)
+            rows = slice(None) if found.all() else np.flatnonzero(found)
             keys = columns[at][rows]
             table = np.zeros(len(terms), np.int64)
             there = distinct(keys, len(terms))

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ensue.dictionary import Dictionary
 from ensue.maintain.kernel.checksums import checksums
 from ensue.maintain.kernel.flatdictionary import FlatDictionary
+from ensue.maintain.kernel.marks import mark
 from ensue.model import DEFAULT_GRAPH
 from ensue.query.arrivals import Arrivals, Batch, Terms
 from ensue.windows.frontier import Times
@@ -131,7 +132,7 @@ class Block:
         """The same without terms that are not used: most of the bytes are terms."""
         used = np.zeros(len(self.terms) + 1, bool)  # The last is for NO_GRAPH, which is -1.
         for column in self.columns:
-            used[column] = True
+            mark(used, column)
         kept = np.flatnonzero(used[:-1])
         if len(kept) == len(self.terms):
             return self

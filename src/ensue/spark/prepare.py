@@ -179,7 +179,8 @@ class Sorter:
         kept = np.arange(len(block))
         if self._kept is not None:
             kept = np.flatnonzero(self._kept(terms, *columns))
-            columns = (block.s[kept], block.p[kept], block.o[kept])
+            if len(kept) < len(block):  # The sieve has mostly held back the others.
+                columns = (block.s[kept], block.p[kept], block.o[kept])
         if (wrong := self._refused(terms, *columns)).any():
             raise list_for_rules(f"the stream <{self.stream}>", *_first(block, kept[wrong]))
         if (wrong := self._assumed(terms, *columns)).any():
@@ -193,7 +194,7 @@ class Sorter:
             return
         shards = self._router.route(terms, *columns, terms.checksums, block.graph[kept])
         for shard in range(len(self.keys)):
-            yield block.only(kept[shards >> shard & 1 == 1])
+            yield block.only(kept[np.flatnonzero(shards & 1 << shard)])
 
 
 def _first(block: Block, rows: NDArray[np.int64]) -> tuple[str, str, str]:

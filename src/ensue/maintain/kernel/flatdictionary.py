@@ -20,6 +20,7 @@ from ensue.maintain.kernel.checksums import checksums
 from ensue.maintain.kernel.columns import to_read
 from ensue.maintain.kernel.folder import Folder
 from ensue.maintain.kernel.layout import END, FULLEST, Array, grown
+from ensue.maintain.kernel.marks import mark
 from ensue.maintain.kernel.tables import move_all
 from ensue.maintain.kernel.termtable import (
     AFTER_SWEEP,
@@ -35,6 +36,9 @@ from ensue.maintain.kernel.termtable import (
 from ensue.terms import Kind
 
 _FEW = 1024
+_FEW_BYTES = 32 * _FEW
+_EMPTY = 8
+"""Where there is room for so many times twice the texts that are left, memory is given back."""
 
 
 class Table(NamedTuple):
@@ -54,7 +58,7 @@ def _new_table() -> Table:
     registers = np.zeros(REGISTERS, np.int64)
     registers[NUMBERS], registers[FREE] = 1, END
     return Table(
-        heap=np.zeros(32 * _FEW, np.uint8),
+        heap=np.zeros(_FEW_BYTES, np.uint8),
         starts=np.zeros(_FEW, np.int64),
         sizes=np.full(_FEW, NONE, np.int32),
         slots=np.zeros(2 * _FEW, np.uint64),
@@ -207,7 +211,7 @@ class FlatDictionary(Dictionary):
         t = self._table
         keep = t.pinned.copy()
         for column in used:
-            keep[np.asarray(column, np.int32)] = True
+            mark(keep, np.asarray(column, np.int32))
         if self._minted:
             self._keep_arguments(keep)
         dropped = int(
@@ -215,8 +219,10 @@ class FlatDictionary(Dictionary):
         )
         for number in [number for number in self._mint_keys if not keep[number]]:
             del self._minted[self._mint_keys.pop(number)]
-        if 2 * t.registers[GARBAGE] > t.registers[BYTES]:
-            self._move_texts(int(t.registers[BYTES]))
+        # Texts move when more come than there is room for, once for many sweeps; unless most is empty.
+        room = max(_FEW_BYTES, 2 * int(t.registers[BYTES] - t.registers[GARBAGE]))
+        if _EMPTY * room < len(t.heap):
+            self._move_texts(room)
         self.generation += 1
         t.registers[AFTER_SWEEP] = len(self)
         return dropped
