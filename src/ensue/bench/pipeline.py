@@ -103,7 +103,7 @@ def throughput(options: Options, spark: Any, folder: Path) -> Result:
     progress(f"writing {options.statements:,} statements")
     file = options.plant.write(options.statements, folder)
     jobs = _jobs(options, spark)
-    # All of it also to warm up: Java takes half as long for a micro-batch after some than for the first.
+    # All of it also to warm up: the first micro-batches cost Java twice as much as those after some dozens.
     return _compared(in_turn(jobs, file, file, options.repeats, "statements"))
 
 

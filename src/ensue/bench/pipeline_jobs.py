@@ -144,12 +144,12 @@ def follow(spark: Any, plan: Plan, file: Path, on_batch: Callable[[MicroBatch, f
 
 
 def in_turn(
-    jobs: Mapping[str, Callable[[Path], Ran]], file: Path, small: Path, repeats: int, what: str
+    jobs: Mapping[str, Callable[[Path], Ran]], file: Path, first: Path, repeats: int, what: str
 ) -> dict[str, list[Ran]]:
-    """Jobs over the same file, one after the other, several times; over a small one first, to warm up."""
+    """Jobs over the same file, one after the other, several times; over `first` before that, to warm up."""
     progress("warming up")
     for job in jobs.values():
-        job(small)
+        job(first)
     ran: dict[str, list[Ran]] = {name: [] for name in jobs}
     for turn in range(repeats):
         for name, job in jobs.items():
