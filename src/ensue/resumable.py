@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ensue.events.engine import EventEngine
 from ensue.maintain.kernel.flatdictionary import FlatDictionary
+from ensue.model import NEVER
 from ensue.query.arrivals import Arrivals, Batch
 from ensue.query.log import Logged, Mark, first_needed
 from ensue.query.output import Result
@@ -83,6 +84,22 @@ class Resumable(Reasoner):
     def horizons(self) -> dict[str, tuple[int, int]]:
         """For each stream the time and the number at or below which nothing matters any more."""
         return {stream: self._timeline.horizon(stream) for stream in self._streams}
+
+    def over_after(
+        self, newest: Mapping[str, int], ended: Iterable[str], heartbeats: Mapping[str, int]
+    ) -> dict[str, int]:
+        """For each stream the time at or below which nothing will matter after a step.
+
+        `newest` are the greatest times that the step brings; the others as for `step`. NEVER: who knows.
+        """
+        time = self._intake.reached(newest, ended, heartbeats)
+        if not self._timeline.in_step:  # What has closed may be seen again.
+            return dict.fromkeys(self._streams, NEVER)
+        opens = {
+            stream: [grid.window(grid.after(time)).open for grid in self._windows_over(stream)]
+            for stream in self._streams
+        }
+        return {stream: min([time, *found]) for stream, found in opens.items()}
 
     def take_made(self) -> dict[str, Arrivals]:
         """What queries have constructed for others to read since the last call."""

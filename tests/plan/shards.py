@@ -23,6 +23,7 @@ from ensue.spark.pieces import BLOCK, END, Piece
 from ensue.spark.plan import Plan
 from ensue.spark.prepare import Sorter
 from ensue.spark.processor import ANSWERS
+from ensue.spark.reducing import Reducer
 from ensue.spark.results import Row, pack
 from ensue.spark.shard import Cache, Make, step
 from ensue.spark.shelf import Shelf
@@ -40,7 +41,7 @@ def job_of(case: Case, **settings) -> Job:
 def streams_of(case: Case, plan: Plan, job: Job) -> Statements:
     """What comes on the streams of a case, without what a plan assumes never comes."""
     found: Statements = {stream: [] for stream in job.reasoner().streams}
-    plans = [each for each in (plan.relevance, plan.routing) if each is not None]
+    plans = [each for each in (plan.relevance, plan.routing, plan.reduction) if each is not None]
     assumed = Matches([shape for each in plans for shape in each.assumed])
     for action in case.actions:
         if isinstance(action, Push):
@@ -73,7 +74,7 @@ def over_shards(
     micro-batch is another process, which adopts what lies there.
     """
     sorters = {stream: Sorter(plan.lane(stream)) for stream in streams}
-    shards = [_Shard(shard.reasoner, shard.updates) for _, shard in plan.shards()]
+    shards = [_Shard(shard.reasoner, shard.updates, shard.reducer) for _, shard in plan.shards()]
     parts = {
         stream: [rows[at : at + size] for at in range(0, len(rows), size)] for stream, rows in streams.items()
     }
@@ -93,6 +94,7 @@ def over_shards(
 class _Shard:
     make: Make
     updates: list[int]
+    reducer: Reducer | None
     store: Memory = field(default_factory=Memory)
     cache: Cache = field(default_factory=Cache)
 
@@ -103,7 +105,8 @@ def _step(
     rows: list[Row] = []
     for number, (shard, came) in enumerate(zip(shards, pieces, strict=True)):
         cache = Cache(shelf) if forgets or shelf else shard.cache
-        for result in step("shard", came, shard.store, shard.make, cache, shard.updates).results:
+        outcome = step("shard", came, shard.store, shard.make, cache, shard.updates, shard.reducer)
+        for result in outcome.results:
             rows.append(Row(number, ANSWERS, result.query, result.open, result.close, pack(result)))
     return plan.merging().gathered(rows, len(shards))
 

@@ -6,6 +6,7 @@ tested as well.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 from plan.support import PREFIXES, rules_of
@@ -37,16 +38,17 @@ NOT_KEYED = (
 )
 
 
-def make_star(seed: int) -> Case:
-    """The case of a seed."""
-    random = Random(f"star {seed}")
+def make_star(seed: int, where: Callable[[Random], str] | None = None) -> Case:
+    """The case of a seed; `where` makes patterns instead of `where_about`."""
+    random, where = Random(f"star {seed}"), where or where_about
     streams = ("urn:s", "urn:t")[: random.choice((1, 1, 2))]
     actions: list[Register | Push | End] = [
-        Register(_query(random, f"urn:q{number}", streams)) for number in range(random.choice((1, 1, 2)))
+        Register(_query(random, f"urn:q{number}", streams, where))
+        for number in range(random.choice((1, 1, 2)))
     ]
     for stream in streams:
         if not any(f"<{stream}>" in action.text for action in actions):
-            actions.append(Register(_query(random, f"urn:also:{stream}", (stream,))))
+            actions.append(Register(_query(random, f"urn:also:{stream}", (stream,), where)))
     pool = [statement(random) for _ in range(30)]
     times = dict.fromkeys(streams, 0)
     for _ in range(random.randint(10, 20)):
@@ -91,9 +93,9 @@ def _iri(name: str) -> str:
     return f"<urn:{name[1:]}>"
 
 
-def _query(random: Random, name: str, streams: tuple[str, ...]) -> str:
+def _query(random: Random, name: str, streams: tuple[str, ...], where_of: Callable[[Random], str]) -> str:
     window = f"[RANGE {random.choice((5, 8, 12))}ms STEP {random.choice((3, 5))}ms]"
-    head, where = _head(random), where_about(random)
+    head, where = _head(random), where_of(random)
     prefixes = PREFIXES.replace("@prefix", "PREFIX").replace("> . ", "> ")
     if random.random() < 0.3:
         relation = random.choice(("RSTREAM", "ISTREAM", "DSTREAM"))

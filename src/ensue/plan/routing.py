@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from ensue.errors import UsageError
-from ensue.plan import backward
+from ensue.plan import backward, semijoin
 from ensue.plan.asked import AsksForEverything, patterns
 from ensue.plan.backward import Need, Needs
 from ensue.plan.conditions import Condition, NotDivided
@@ -27,6 +27,7 @@ from ensue.plan.parted import ByKey
 from ensue.plan.relevance import Relevance
 from ensue.plan.relevance import find as find_relevance
 from ensue.plan.router import Owns, Router, check_shards
+from ensue.plan.semijoin import SemiJoin
 from ensue.plan.shapes import ANY, Shape, Shapes, shape_of
 from ensue.query.algebra import uses_timestamps
 from ensue.query.levels import constructed
@@ -66,6 +67,8 @@ class Routing:
     """Routing holds only as long as no stream brings a statement of one of these shapes."""
     by_key: ByKey = field(default_factory=ByKey)
     """The queries that are partitioned, and go by the keys of partitions."""
+    semijoins: tuple[SemiJoin, ...] = ()
+    """One for each query, if they all have one: what is of no use to any query need not be looked at."""
 
     def also(self, other: Routing) -> Routing | None:
         """What goes where here or there, for a background that changes; None: queries go by other keys."""
@@ -77,6 +80,7 @@ class Routing:
             keyed=tuple(dict.fromkeys((*self.keyed, *other.keyed))),
             assumed=tuple(dict.fromkeys((*self.assumed, *other.assumed))),
             by_key=self.by_key.also(other.by_key),
+            semijoins=(),  # What was of no use with one background may be of some with the next.
         )
 
     def router(self, shards: int, sorted_out: Collection[Shape] = ()) -> Router:
@@ -209,6 +213,7 @@ def _with_keys(found: Routing, by_key: ByKey) -> Routing:
         merged=(*found.merged, *merged),
         assumed=(*found.assumed, *by_key.assumed),
         by_key=by_key,
+        semijoins=() if by_key.queries or by_key.elements else found.semijoins,
     )
 
 
@@ -220,6 +225,7 @@ class _Division:
     lower: Lower
     needs: Needs
     still: tuple[Goal, ...]
+    semijoin: SemiJoin | None
 
 
 def _divide(query: ContinuousQuery, cuts: Cuts) -> _Division:
@@ -260,9 +266,10 @@ def _divide_by(
     still = {pattern: goal for pattern, goal in still.items() if cuts.holds(goal)}
     Keying(query, variable, still.__contains__).check(low.tree)
     needs = (Need(shape_of(each), tuple(each).index(key)) for each in asked if key in each.variables())
-    division = _Division(variable, low, backward.close(cuts, needs), tuple(still.values()))
+    closed = backward.close(cuts, needs)
     check(query, low)
-    return division
+    found = semijoin.find(query, variable, low.tree, cuts, closed)
+    return _Division(variable, low, closed, tuple(still.values()), found)
 
 
 def _routing(parts: Mapping[str, _Division], cuts: Cuts) -> Routing:
@@ -278,4 +285,6 @@ def _routing(parts: Mapping[str, _Division], cuts: Cuts) -> Routing:
     names = tuple((name, part.variable) for name, part in parts.items())
     lows = [(name, part.lower) for name, part in parts.items()]
     merged = tuple(Merged(name, low.cut, low.because) for name, low in lows if low.cut is not None)
-    return Routing(None, names, merged, (), tuple(places.items()), assumed)
+    found = [part.semijoin for part in parts.values() if part.semijoin is not None]
+    semijoins = tuple(found) if len(found) == len(parts) else ()
+    return Routing(None, names, merged, (), tuple(places.items()), assumed, semijoins=semijoins)

@@ -16,6 +16,7 @@ from ensue.plan.relevance import Relevance
 from ensue.plan.report import schema_may_come
 from ensue.plan.representatives import settle_and_close
 from ensue.plan.routing import Routing
+from ensue.plan.semijoin import Reduction
 from ensue.plan.shapes import Shape, some
 from ensue.plan.unfold import refused_by
 from ensue.query.scopes import KEYS_FIXED
@@ -43,6 +44,8 @@ class Spread:
     """What is done to statements before they are routed; None: shards apply all rules."""
     not_expanded_because: str | None = None
     """Why shards apply all rules although it was asked for that linear ones are applied before."""
+    reduction: Reduction | None = None
+    """By which shards see what is of no use to any query; None: they do not look."""
 
     def describe(self) -> list[str]:
         """The same in lines for people."""
@@ -60,6 +63,7 @@ class Spread:
             *expanded,
             *spread,
             *(self.divided.describe(self.shards) if self.divided else ()),
+            *(each.describe() for each in (self.reduction.semijoins if self.reduction else ())),
         ]
 
     @property
@@ -92,45 +96,44 @@ def spread(
     brings = any(query.event_window is not None and query.event_window.until for query in queries)
     refused = () if brings else refused_by(job.rules)
     # Where the background changes, what matters at some time is never dropped.
-    hows = [_How.of(job, queries, knowledge, shards, explain) for knowledge in job.versions()]
+    look = explain or _may_be_reduced(job)
+    hows = [_How.of(job, queries, knowledge, shards, look) for knowledge in job.versions()]
     found = reduce(Relevance.also, (relevance.find(queries, how.rules, how.background) for how in hows))
     kept = _why_none_is_dropped(job, queries, found, keep_all)
     whole = reduce(_also, (how.divided(how.rules, found) for how in hows))
     whole = replace(
         whole, relevance=found if kept is None else None, none_dropped_because=kept, refused=refused
     )
-    if not expand:
-        return whole
-    try:
-        return hows[0].expanded(whole)
-    except NotExpanded as reason:
-        return replace(whole, not_expanded_because=str(reason))
+    if expand:
+        try:
+            whole = hows[0].expanded(whole)
+        except NotExpanded as reason:
+            whole = replace(whole, not_expanded_because=str(reason))
+    return whole if any(len(how.background.classes) for how in hows) else _reduced(job, whole)
 
 
 @dataclass(frozen=True, slots=True)
 class _How:
-    """A job over so many shards; `explain` as for `spread`."""
+    """A job over so many shards; `look`: whether queries could be divided, even if there is one shard."""
 
     job: Job
     queries: list[ContinuousQuery]
     rules: RuleSet
     background: Closed
     shards: int
-    explain: bool
+    look: bool
 
     @classmethod
-    def of(
-        cls, job: Job, queries: list[ContinuousQuery], knowledge: Sent, shards: int, explain: bool
-    ) -> _How:
+    def of(cls, job: Job, queries: list[ContinuousQuery], knowledge: Sent, shards: int, look: bool) -> _How:
         """With this knowledge."""
         stated = chain(knowledge.stated, *knowledge.graphs.values())
         statements = [(s, p, o) for s, p, o, _ in stated]
         rules, background = settle_and_close(job.rules, statements, job.settings.equality)
-        return cls(job, queries, rules, background, shards, explain)
+        return cls(job, queries, rules, background, shards, look)
 
     def divided(self, rules: RuleSet, found: Relevance) -> Spread:
         """The job over shards, which apply these rules."""
-        if self.shards == 1 and not self.explain:
+        if self.shards == 1 and not self.look:
             return Spread()
         divided = routing.find(self.queries, rules, self.background, found)
         one = self._why_one_shard(divided) if self.shards > 1 else None
@@ -179,6 +182,23 @@ def _also(one: Spread, other: Spread) -> Spread:
         where = "the background changes, and with it by what queries are divided"
         return Spread(divided=one.divided, one_shard_because=str(NotDivided(Condition.KNOWN_WHERE, where)))
     return replace(one, divided=both)
+
+
+def _may_be_reduced(job: Job) -> bool:
+    """Whether nobody wants to see all that is derived, and the background stays as it is."""
+    return job.settings.prune and job.settings.check is None and not job.updates
+
+
+def _reduced(job: Job, whole: Spread) -> Spread:
+    """The same with semi-joins, where what no query needs is dropped anyway."""
+    found = whole.divided
+    if not _may_be_reduced(job) or whole.relevance is None or found is None or not found.semijoins:
+        return whole
+    if found.one_shard_because is not None or (found.assumed and not job.settings.fixed_schema):
+        return whole
+    if found.assumed and whole.expansion is not None and whole.routing is None:
+        return whole  # Nobody has looked whether what is made of statements is assumed never to come.
+    return replace(whole, reduction=Reduction(found.semijoins, found.assumed))
 
 
 def _why_none_is_dropped(

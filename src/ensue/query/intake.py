@@ -145,6 +145,17 @@ class Intake:
             if len(batch.times):
                 self._frontier.see(stream, batch.times.newest)
 
+    def reached(self, newest: Mapping[str, int], ended: Iterable[str], heartbeats: Mapping[str, int]) -> int:
+        """How far time will have come when streams have brought these times, promised others, or ended."""
+        frontier = self._frontier.copied()
+        for stream, time in newest.items():
+            frontier.see(stream, time)
+        for stream, time in heartbeats.items():
+            frontier.heartbeat(stream, time)
+        for stream in ended:
+            frontier.end(stream)
+        return frontier.time
+
     def put_again(self, batches: Mapping[str, Batch], grids: Grids, frontier: int) -> None:
         """What `put_together` let wait when the frontier was there, once more and uncounted."""
         for stream, batch in batches.items():

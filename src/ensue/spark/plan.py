@@ -9,6 +9,7 @@ from ensue.job import Job
 from ensue.plan.expansion import Expansion
 from ensue.plan.relevance import Relevance
 from ensue.plan.routing import Routing
+from ensue.plan.semijoin import Reduction
 from ensue.plan.shapes import Shape
 from ensue.plan.spread import spread
 from ensue.spark.packed import Packed
@@ -34,22 +35,26 @@ class Plan:
     expansion: Expansion | None = None
     not_expanded_because: str | None = None
     """Why shards apply all rules although it was asked for that linear ones are applied before."""
+    reduction: Reduction | None = None
+    """By which shards see what is of no use to any query; None: they do not look."""
 
     def lane(self, stream: str) -> Lane:
         """The way of a stream's statements to the shards."""
         found = self.expansion
         expanding = None if found is None else Expanding(found.table, found.assumed)
-        return Lane(stream, self.keys, self.relevance, self.routing, self.refused, expanding)
+        assumed = () if self.reduction is None else self.reduction.assumed
+        return Lane(stream, self.keys, self.relevance, self.routing, self.refused, expanding, assumed)
 
     def shards(self) -> Iterator[tuple[int, ShardOf]]:
         """The shards by their keys."""
         left = self.job if self.expansion is None else self.expansion.job
         job, count = Packed.of(left), len(self.keys)
+        semijoins = () if self.reduction is None else self.reduction.semijoins
         names, plans = [query.name for query in self.job.queries], plans_for(job)
         for shard, key in enumerate(self.keys):
             found = {name: self.routing.share(name, count, shard) for name in names} if self.routing else {}
             shares = {name: each for name, each in found.items() if each is not None}
-            yield key, ShardOf(job, shares, plans)
+            yield key, ShardOf(job, shares, plans, semijoins)
 
     def merging(self) -> Merging:
         """How results are made of what its shards give."""
@@ -70,4 +75,5 @@ def plan_of(job: Job, *, shards: int = 1, keep_all: bool = False, expand: bool =
         found.refused,
         found.expansion,
         found.not_expanded_because,
+        found.reduction,
     )

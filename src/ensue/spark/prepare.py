@@ -77,6 +77,8 @@ class Lane:
     refused: tuple[Shape, ...] = ()
     """What the stream may not bring: see `ensue.plan.unfold`."""
     expanding: Expanding | None = None
+    assumed: tuple[Shape, ...] = ()
+    """What else it is assumed not to bring."""
 
 
 Lanes = Mapping[str, Lane]
@@ -163,7 +165,7 @@ class Sorter:
             relevant = lane.expanding.table.needed or ()
         self._router = lane.routing.router(len(lane.keys), relevant) if lane.routing is not None else None
         plans = [plan for plan in (lane.relevance, lane.routing, lane.expanding) if plan is not None]
-        assumed = [shape for plan in plans for shape in plan.assumed]
+        assumed = [*lane.assumed, *(shape for plan in plans for shape in plan.assumed)]
         self._assumed, self._refused = Matches(assumed), Matches(lane.refused)
         # What should not come is looked for among what is kept, which is less.
         kept = None if lane.relevance is None else [*lane.relevance.patterns, *assumed, *lane.refused]

@@ -20,11 +20,13 @@ from ensue.job import Job
 from ensue.maintain.kernel.compiling import digest
 from ensue.model import NEVER
 from ensue.plan.plans import Key, Planned
+from ensue.plan.semijoin import SemiJoin
 from ensue.query.output import Result
 from ensue.query.share import Share
 from ensue.resumable import Resumable
 from ensue.spark.packed import Packed
 from ensue.spark.pieces import Piece, packed, unpacked
+from ensue.spark.reducing import Reducer, reducer_of
 from ensue.spark.results import EVENTS, pack, pack_events
 from ensue.spark.shard import Cache, Outcome, step
 from ensue.spark.shelf import Shelf
@@ -67,6 +69,7 @@ class ShardOf:
     shares: Mapping[str, Share] = field(default_factory=dict)
     plans: Packed[Mapping[Key, Planned]] | None = None
     """What was found out about it already, for all shards."""
+    semijoins: tuple[SemiJoin, ...] = ()
 
     def reasoner(self, since: int = NEVER, copies: bool = False) -> Resumable:
         """A new reasoner for it, with the background since a time; `copies`: one that keeps them."""
@@ -80,7 +83,12 @@ class ShardOf:
     def step(self, key: int, of: int, pieces: Sequence[Piece], store: KeyedState) -> Outcome:
         """Take in what a micro-batch brings, and give what is due."""
         plan = plan_name(self.job, key, of)
-        return step(plan, pieces, store, self.reasoner, _cache(plan), self.updates)
+        return step(plan, pieces, store, self.reasoner, _cache(plan), self.updates, self.reducer)
+
+    @property
+    def reducer(self) -> Reducer | None:
+        """What leaves out what is of no use; None: nothing is left out."""
+        return reducer_of(self.semijoins) if self.semijoins else None
 
     @property
     def updates(self) -> list[int]:

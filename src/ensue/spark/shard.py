@@ -31,6 +31,7 @@ from ensue.query.output import Result
 from ensue.resumable import Resumable
 from ensue.spark.blocks import Block
 from ensue.spark.pieces import BLOCK, DEAD, END, HEARTBEAT, MADE, MARK, Piece, of_kind
+from ensue.spark.reducing import Reducer
 from ensue.spark.shelf import Shelf, opened, remove
 
 _LOOK_SECONDS = 2.0
@@ -205,16 +206,17 @@ def step(
     make: Make,
     cache: Cache,
     updates: Sequence[int] = (),
+    reducer: Reducer | None = None,
 ) -> Outcome:
     """Take in what a micro-batch brings a shard, give what is due, and write down what is needed to go on.
 
-    `updates` are the times at which the background changes.
+    `updates` are the times at which the background changes. `reducer`: leaves out what is of no use.
     """
     came, found = sorted(pieces), store.head()
     head = None if found is None else Head(**json.loads(found))
     update = _update_within(came, NEVER if head is None else head.time, updates)
     shard = _current(name, head, store, make, cache, copies=update is not None)
-    results, dead = _work(shard, came, store)
+    results, dead = _work(shard, came, store, reducer)
     counters, token = _counters(shard), secrets.token_hex(16)
     store.put_head(_head(shard, token))
     if update is None or shard.reasoner.mark().frontier < update:
@@ -248,15 +250,23 @@ def _current(name: str, head: Head | None, store: Store, make: Make, cache: Cach
     return shard or _rebuilt(head, store, make, copies=copies)
 
 
-def _work(shard: Shard, came: list[Piece], store: Store) -> tuple[list[Result], list[dict[str, Any]]]:
+def _work(
+    shard: Shard, came: list[Piece], store: Store, reducer: Reducer | None
+) -> tuple[list[Result], list[dict[str, Any]]]:
     reasoner, number = shard.reasoner, shard.step
     blocks = of_kind(came, BLOCK)
     dead = letters_of(came)
     shard.dead += len(dead)
     mark = reasoner.mark()
-    batches = _batches(blocks, reasoner)
-    ended = [piece.stream for piece in of_kind(came, END)]
-    results = reasoner.step(batches, ended, heartbeats_of(came))
+    read = _read(blocks)
+    ended, heartbeats = [piece.stream for piece in of_kind(came, END)], heartbeats_of(came)
+    if reducer is not None:
+        newest: dict[str, int] = {}
+        for stream, block in read:
+            newest[stream] = max(block.times.newest, newest.get(stream, NEVER))
+        read = reducer(read, reasoner.over_after(newest, ended, heartbeats), reasoner.terms)
+    batches = _batches(read, reasoner)
+    results = reasoner.step(batches, ended, heartbeats)
     made = [
         Piece(stream, 0, MADE, Block.of_arrivals(arrivals, reasoner.terms).write())
         for stream, arrivals in reasoner.take_made().items()
@@ -283,11 +293,16 @@ def heartbeats_of(came: Iterable[Piece]) -> dict[str, int]:
     return found
 
 
-def _batches(blocks: Iterable[Piece], reasoner: Resumable) -> dict[str, Batch]:
+def _read(blocks: Iterable[Piece]) -> list[tuple[str, Block]]:
+    """The blocks, and of which stream each is."""
+    return [(piece.stream, Block.read(piece.payload)) for piece in blocks]
+
+
+def _batches(blocks: Iterable[tuple[str, Block]], reasoner: Resumable) -> dict[str, Batch]:
     """What came of each stream, in order."""
     parts: dict[str, list[Batch]] = {}
-    for piece in blocks:
-        parts.setdefault(piece.stream, []).append(Block.read(piece.payload).batch(reasoner.terms))
+    for stream, block in blocks:
+        parts.setdefault(stream, []).append(block.batch(reasoner.terms))
     return {stream: Batch.joined(batches) for stream, batches in parts.items()}
 
 
@@ -343,7 +358,7 @@ def _logged(number: int, pieces: list[Piece], shard: Shard) -> Logged:
     reasoner = shard.reasoner
     [marked] = of_kind(pieces, MARK)
     mark = Mark(*json.loads(marked.payload))
-    batches, made = (_batches(of_kind(pieces, kind), reasoner) for kind in (BLOCK, MADE))
+    batches, made = (_batches(_read(of_kind(pieces, kind)), reasoner) for kind in (BLOCK, MADE))
     shard.log[number] = Entry(mark, _newest(batches))
     return Logged(mark, batches, {stream: batch.arrivals for stream, batch in made.items()})
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensue.model import NEVER
+from ensue.model import FOREVER, NEVER
 from ensue.windows.frontier import Times
 
 
@@ -58,3 +58,8 @@ class Runs:
     def newest(self) -> int:
         """The greatest time."""
         return int(self.times.max(initial=NEVER))
+
+    @property
+    def oldest(self) -> int:
+        """The least time."""
+        return int(self.times.min(initial=FOREVER))

@@ -116,14 +116,28 @@ class FlatDictionary(Dictionary):
         [1, 2]
         """
         text, cuts = to_read(text), to_read(cuts)
-        hashes, numbers = np.empty(len(cuts) - 1, np.uint32), np.empty(len(cuts) - 1, np.int32)
-        termtable.hash_all(text, cuts, hashes)
+        hashes, numbers = hashes_of(text, cuts), np.empty(len(cuts) - 1, np.int32)
         self._reserve(len(numbers), len(text))
         t = self._table
         termtable.number_all(
             text, cuts, hashes, numbers, t.heap, t.starts, t.sizes, t.slots, t.kinds, t.registers
         )
         return numbers
+
+    def knows_texts(self, text: Array, cuts: Array, hashes: Array, asked: Array) -> NDArray[np.bool_]:
+        """Which of some terms in bytes are there; of those alone that are asked for, by a mask.
+
+        >>> text, cuts = np.frombuffer(b"<urn:b><urn:a>", np.uint8), np.array([0, 7, 14], np.int32)
+        >>> one = FlatDictionary()
+        >>> one.encode("<urn:a>")
+        1
+        >>> one.knows_texts(text, cuts, hashes_of(text, cuts), np.array([True, True])).tolist()
+        [False, True]
+        """
+        found, t = np.zeros(len(hashes), np.bool_), self._table
+        given = (to_read(each) for each in (text, cuts, hashes, asked))
+        termtable.find_all(*given, found, t.heap, t.starts, t.sizes, t.slots)
+        return found
 
     def _keep(self, numbers: list[int]) -> None:
         self._table.pinned[numbers] = True
@@ -276,6 +290,13 @@ class FlatDictionary(Dictionary):
         self._set(Table(*map(folder.find, Table._fields)))
         self._minted, self._mint_keys = {}, {}
         self.generation += 1
+
+
+def hashes_of(text: Array, cuts: Array) -> NDArray[np.uint32]:
+    """The hashes of texts that lie one after the other between `cuts`."""
+    hashes = np.empty(len(cuts) - 1, np.uint32)
+    termtable.hash_all(to_read(text), to_read(cuts), hashes)
+    return hashes
 
 
 def _bytes_of(term: str) -> Array:

@@ -112,6 +112,17 @@ def find(text, heap, starts, sizes, slots):
 
 
 @compiled
+def find_all(text, cuts, hashes, asked, found, heap, starts, sizes, slots):
+    """Which of the texts that are asked for have a number."""
+    for i in range(len(hashes)):
+        ahead = min(i + AHEAD, len(hashes) - 1)
+        view.prefetch(slots, home_of(np.uint64(hashes[ahead]), len(slots)))
+        if asked[i]:
+            h, start, end = np.uint64(hashes[i]), np.int64(cuts[i]), np.int64(cuts[i + 1])
+            found[i] = _locate(heap, starts, sizes, slots, h, text, start, end) >= 0
+
+
+@compiled
 def take_all(numbers, starts, registers):
     """So many numbers that stand for nothing yet. There is room for them."""
     for i in range(len(numbers)):
