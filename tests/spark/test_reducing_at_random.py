@@ -22,7 +22,7 @@ from ensue.spark.plan import plan_of
 from ensue.spark.reducing import Reducer
 
 SEED = int(os.environ.get("ENSUE_SEED", "1"))
-JOBS = int(os.environ.get("ENSUE_REDUCED_JOBS", "120"))
+JOBS = int(os.environ.get("ENSUE_REDUCED_JOBS", "90"))
 CHUNKS = 3
 
 

@@ -22,7 +22,7 @@ Bits = NDArray[np.uint8]
 
 ALL = np.uint8(0xFF)
 _ROOM = 8
-"""So many bytes for each key: hashes seldom meet then."""
+"""So many bytes for each key, or half of it: hashes seldom meet then."""
 
 
 class Occasions:
