@@ -11,6 +11,7 @@ from ensue.job import Job, Settings
 from ensue.knowledge import Sent, Update
 from ensue.plan import relevance, routing
 from ensue.plan.spread import spread
+from ensue.query.language import parse_query
 
 OVER = "[over: (?x ?p ?y), (?p rdfs:subPropertyOf ?q) -> (?x ?q ?y)]"
 DOMAIN = "[domain: (?x ?p ?y), (?p rdfs:domain ?c) -> (?x rdf:type ?c)]"
@@ -111,3 +112,11 @@ def test_when_nothing_is_left_out():
 def test_what_is_assumed_is_said():
     found = reduction(fixed_schema=True, stated=[":s rdfs:subPropertyOf :p"])
     assert found.assumed
+
+
+def test_of_many_queries_nobody_looks_what_each_needs():
+    text = query_of("?x :p ?y ; :q ?z").text
+    for many, is_reduced in ((8, True), (9, False)):
+        queries = [parse_query(text.replace("QUERY q", f"QUERY q{number}")) for number in range(many)]
+        found = spread(Job.of(queries, job([])[1], Sent(), Settings()))
+        assert (found.reduction is not None) is is_reduced

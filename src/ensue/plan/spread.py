@@ -25,6 +25,9 @@ from ensue.query.tree import ContinuousQuery
 from ensue.rules.tree import RuleSet
 from ensue.windows.spec import CountWindow
 
+_FEW_QUERIES = 8
+"""For so many, shards look who needs a statement, query by query. For more that costs what it saves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
@@ -192,7 +195,9 @@ def _may_be_reduced(job: Job) -> bool:
 def _reduced(job: Job, whole: Spread) -> Spread:
     """The same with semi-joins, where what no query needs is dropped anyway."""
     found = whole.divided
-    if not _may_be_reduced(job) or whole.relevance is None or found is None or not found.semijoins:
+    if not _may_be_reduced(job) or whole.relevance is None or found is None:
+        return whole
+    if not 1 <= len(found.semijoins) <= _FEW_QUERIES:
         return whole
     if found.one_shard_because is not None or (found.assumed and not job.settings.fixed_schema):
         return whole

@@ -60,7 +60,7 @@ class _Look:
     """A block as semi-joins look at it: by the hashes of its terms."""
 
     def __init__(self, block: Block, positions: Iterable[int], known: FlatDictionary) -> None:
-        self.block, self.columns, self.texts = block, block.columns[:3], Texts(block.terms)
+        self.columns, self.texts = block.columns[:3], Texts(block.terms)
         cuts, text = text_of(block.terms)
         whole = np.frombuffer(text, np.uint8)
         self.hashes = hashes_of(whole, cuts)
