@@ -129,10 +129,11 @@ def soak(kills: int, seed: int, folder: Path) -> str | None:
 
 
 def _workload(number: int, folder: Path, seed: int) -> Workload:
-    """In turn: queries in two shards, in two behind linear rules, in one, and a rule network in two."""
-    if number % 4 == 0:
+    """In turn: queries in two shards, in two behind linear rules, in one, a rule network in two, stars."""
+    kind = number % 5
+    if kind == 4:
         return make_network_workload(folder, seed, shards=2)
-    return make_workload(folder, seed, shards=1 if number % 4 == 3 else 2, expand=number % 4 == 2)
+    return make_workload(folder, seed, shards=1 if kind == 3 else 2, expand=kind == 2, stars=kind == 0)
 
 
 def main() -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -11,6 +11,8 @@ from random import Random
 SECONDS = 240
 """Seconds of stream time: with the soak's micro-batches, some two dozen of them."""
 DISORDER_MS = 1000
+STREAMS = {"moves": "moves", "readings": "readings.tsv"}
+"""The streams, and where their files are."""
 
 QUERIES = {
     "places": "SELECT ?x ?y FROM STREAM :moves [RANGE 4s STEP 2s] WHERE { ?x a :Thing ; :isIn ?y }",
@@ -47,6 +49,8 @@ SPREAD_QUERIES = {
         WHERE { ?x :reads ?v } ORDER BY DESC(?v) LIMIT 3""",
 }
 """What is said of one thing in these rests on statements about that thing alone. Parts of some are merged."""
+STAR_QUERIES = {name: SPREAD_QUERIES[name] for name in ("movers", "gone", "left")}
+"""Each needs two matches about one thing: what lacks one may be left out by the shards."""
 SPREAD_BACKGROUND = """
     @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
     :Thing rdfs:subClassOf :Mover . :isIn rdfs:subPropertyOf :near ."""
@@ -95,11 +99,13 @@ def make_workload(
     strays: float = 0.01,
     shards: int = 1,
     expand: bool = False,
+    stars: bool = False,
 ) -> Workload:
     """Write queries, rules, and streams with lines out of order, some of them bad.
 
     `strays` is the share of lines that come later than is allowed: which windows such a line misses depends
     on where micro-batches end. `expand`: of several shards, linear rules run before statements are spread.
+    `stars`: things are ever-new, and shards may leave out those of which too little is said.
     """
     random = Random(seed)
     folder.mkdir(parents=True)
@@ -109,11 +115,11 @@ def make_workload(
     if shards > 1:
         words, spread = ["--rules", "rdfs-jena"], ("--fixed-schema", "--shards", str(shards))
         spread += ("--expand",) if expand else ()
-        queries, background = SPREAD_QUERIES, SPREAD_BACKGROUND
+        queries, background = STAR_QUERIES if stars else SPREAD_QUERIES, SPREAD_BACKGROUND
     for name, query in queries.items():
         (folder / f"{name}.rq").write_text(f"PREFIX : <http://example.org/>\n{query}\n")
         words.append(str(folder / f"{name}.rq"))
-    words += [*_files(folder, random, seconds, strays, background)]
+    words += [*_files(folder, random, seconds, strays, background, ("moves",) if stars else STREAMS)]
     return Workload(tuple(words), spread)
 
 
@@ -126,18 +132,29 @@ def make_network_workload(folder: Path, seed: int, seconds: int = SECONDS, *, sh
     return Workload(tuple(words), ("--shards", str(shards)) if shards > 1 else ())
 
 
-def _files(folder: Path, random: Random, seconds: int, strays: float, background: str) -> Iterator[str]:
-    """Write the streams and the background, and give the words of the command that name them."""
+def _files(
+    folder: Path,
+    random: Random,
+    seconds: int,
+    strays: float,
+    background: str,
+    streams: Collection[str] = STREAMS,
+) -> Iterator[str]:
+    """Write the streams and the background, and give the words of the command that name them.
+
+    Without readings, moves are those of ever-new things.
+    """
     (folder / "background.ttl").write_text(background)
-    moves = list(_disordered(_moves(random, seconds), random, strays))
+    moved = _moves(random, seconds) if "readings" in streams else _passing(random, seconds)
+    moves = list(_disordered(moved, random, strays))
     (folder / "moves").mkdir()
     half = len(moves) // 2
     (folder / "moves" / "1.tsv").write_text("".join(moves[:half]))
     (folder / "moves" / "2.tsv.gz").write_bytes(gzip.compress("".join(moves[half:]).encode()))
     (folder / "readings.tsv").write_text("".join(_disordered(_readings(random, seconds), random, strays)))
     yield from ("--background", str(folder / "background.ttl"), "--disorder", str(DISORDER_MS))
-    for stream, path in (("moves", "moves"), ("readings", "readings.tsv")):
-        yield from ("--stream", f"http://example.org/{stream}={folder / path}")
+    for stream in streams:
+        yield from ("--stream", f"http://example.org/{stream}={folder / STREAMS[stream]}")
 
 
 def _moves(random: Random, seconds: int) -> Iterator[tuple[int, str]]:
@@ -147,6 +164,16 @@ def _moves(random: Random, seconds: int) -> Iterator[tuple[int, str]]:
         yield now, f"{thing} :isIn :room{random.randrange(5)}"
         if random.random() < 0.3:
             yield now, f":room{random.randrange(5)} :isIn :house{random.randrange(2)}"
+
+
+def _passing(random: Random, seconds: int) -> Iterator[tuple[int, str]]:
+    """Things that are there for some seconds, and of many of which one thing alone is said."""
+    for now in range(0, 1000 * seconds, 100):
+        thing = f":thing{random.randrange(12)}of{now // 3000}"
+        yield (
+            now,
+            f"{thing} a :Thing" if random.random() < 0.3 else f"{thing} :isIn :room{random.randrange(5)}",
+        )
 
 
 def _readings(random: Random, seconds: int) -> Iterator[tuple[int, str]]:

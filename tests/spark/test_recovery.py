@@ -66,13 +66,19 @@ def letters(path):
 
 
 @pytest.mark.parametrize(
-    ("blows", "shards"), [(KILLS, 1), pytest.param(BLOWS, 2, marks=pytest.mark.long)], ids=["kills", "blows"]
+    ("blows", "kind"),
+    [
+        (KILLS, {}),
+        pytest.param(BLOWS, {"shards": 2}, marks=pytest.mark.long),
+        pytest.param(KILLS, {"shards": 2, "stars": True}, marks=pytest.mark.long),
+    ],
+    ids=["kills", "blows", "stars"],
 )
 @needs_proc
-def test_whatever_is_killed_nothing_is_lost_nothing_twice_nothing_different(killing, tmp_path, blows, shards):
+def test_whatever_is_killed_nothing_is_lost_nothing_twice_nothing_different(killing, tmp_path, blows, kind):
     print(f"seed {SEED}")
     random = Random(SEED)
-    workload = killing.make_workload(tmp_path / "in", SEED, strays=0, shards=shards)
+    workload = killing.make_workload(tmp_path / "in", SEED, strays=0, **kind)
     calm, place = killing.Place(tmp_path / "calm"), killing.Place(tmp_path / "killed")
     calm.folder.mkdir()
     files = ["--output", str(calm.output), "--dead-letters", str(calm.letters)]
