@@ -92,9 +92,9 @@ class Resumable(Reasoner):
 
         `newest` are the greatest times that the step brings; the others as for `step`. NEVER: who knows.
         """
-        time = self._intake.reached(newest, ended, heartbeats)
         if not self._timeline.in_step:  # What has closed may be seen again.
             return dict.fromkeys(self._streams, NEVER)
+        time = self._intake.reached(newest, ended, heartbeats)
         opens = {
             stream: [grid.window(grid.after(time)).open for grid in self._windows_over(stream)]
             for stream in self._streams

@@ -22,7 +22,7 @@ from ensue.query.output import Result
 from ensue.query.tree import Form
 
 SEED = int(os.environ.get("ENSUE_SEED", "1"))
-CASES = int(os.environ.get("ENSUE_PLAN_CASES", "150"))
+CASES = int(os.environ.get("ENSUE_PLAN_CASES", "250"))
 
 
 @dataclass

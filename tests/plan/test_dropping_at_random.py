@@ -21,7 +21,7 @@ from ensue.plan import relevance
 from ensue.plan.matches import Matches
 
 SEED = int(os.environ.get("ENSUE_SEED", "1"))
-CASES = int(os.environ.get("ENSUE_PLAN_CASES", "200"))
+CASES = int(os.environ.get("ENSUE_PLAN_CASES", "350"))
 
 
 @dataclass

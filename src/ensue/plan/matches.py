@@ -115,8 +115,7 @@ def _mark(
     """Mark those of some rows (None: all) whose terms are a path through the tree."""
     column = columns[0] if rows is None else columns[0][rows]
     if len(columns) == 1:
-        bits = _named(tree, terms, column)
-        found[slice(None) if rows is None else rows] |= bits
+        found[rows] |= _named(tree, terms, column)  # Shapes that name one position are not looked up here.
         return
     named = _numbers_in(tree, terms, column)
     table = np.zeros(len(terms), np.bool_)
