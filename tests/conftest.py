@@ -36,6 +36,10 @@ def pytest_report_header(config):
 
 
 def pytest_collection_finish(session):
+    if getattr(session.config.option, "loadgroup", False):  # A worker that was told to keep groups together.
+        marked = [item for item in session.items if item.get_closest_marker("xdist_group")]
+        if not all("@" in item.nodeid for item in marked):
+            pytest.exit("this pytest-xdist does not group tests on this pytest: see pyproject.toml", 1)
     # Thousands of tests and all they import stay until the end: to look through them for garbage again and
     # again takes more time than most tests do.
     gc.collect()

@@ -95,6 +95,28 @@ class _Linear:
     guards: tuple[Guard, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """From a pattern back to one whose statements imply it, by one rule."""
+
+    raw: Slots
+    was: Slots
+    """What the parts of the pattern come from that was there before."""
+    tests: frozenset[Test]
+
+    def taken(self, reading: Reading) -> Reading | None:
+        """The same fact, read off what the rule needs; None if tests fail."""
+        was = self.was
+        s, p, o = (slot if isinstance(slot, str) else was[slot] for slot in reading.fact)
+        tests = self.tests
+        if reading.tests:
+            earlier = settled(t.at(was) for t in reading.tests)
+            if earlier is None:
+                return None
+            tests |= earlier
+        return Reading(self.raw, (s, p, o), tests)
+
+
 @dataclass(slots=True)
 class Rewriter:
     """Linear rules over a closed background, to be folded into patterns. Raises NotRewritable.
@@ -118,6 +140,8 @@ class Rewriter:
     _rules: dict[Head, _Linear] = field(init=False, default_factory=dict)
     _index: HeadIndex = field(init=False)
     _known: Known = field(init=False)
+    _ways: dict[Slots, tuple[_Step, ...]] = field(init=False, default_factory=dict)
+    """The steps back from patterns that have been come to."""
 
     def __post_init__(self) -> None:
         for rule in self.rules:
@@ -138,6 +162,7 @@ class Rewriter:
         found, numbers = Widest(), count()
         # The widest go first: what comes to special cases of them need not be followed.
         waiting = [(0, next(numbers), Reading(goal, goal))]
+        seen = {waiting[0][-1]}
         while waiting:
             *_, reading = heappop(waiting)
             if not found.add(reading):
@@ -147,34 +172,43 @@ class Rewriter:
                     f"({' '.join(map(str, goal))}) has more than {MOST_ALTERNATIVES:,} alternatives"
                 )
             for step in self._before(reading):
-                heappush(waiting, (_narrowness(step), next(numbers), step))
+                if step not in seen:
+                    seen.add(step)
+                    heappush(waiting, (_narrowness(step), next(numbers), step))
         return found.every()
 
     def _before(self, reading: Reading) -> Iterator[Reading]:
         """The same fact by one rule more, in all ways."""
-        for head in self._heads(reading.raw):
-            yield from self._steps(head, reading)
+        raw = reading.raw
+        if raw not in self._ways:
+            # Many facts are read off the same pattern, and dense schema leads to the same one in many ways.
+            self._ways[raw] = tuple(
+                dict.fromkeys(s for head in self._heads(raw) for s in self._steps(head, raw))
+            )
+        for step in self._ways[raw]:
+            if (found := step.taken(reading)) is not None:
+                yield found
 
     def concluding(self, raw: Slots) -> list[Rule]:
         """The rules that can conclude a fact of a pattern."""
-        found = (head for head in self._heads(raw) if any(self._steps(head, Reading(raw, raw))))
+        found = (head for head in self._heads(raw) if any(self._steps(head, raw)))
         return list(dict.fromkeys(self._rules[head].rule for head in found))
 
     def _heads(self, raw: Slots) -> Sequence[Head]:
         s, p, o = (slot if isinstance(slot, str) else None for slot in raw)
         return self._index.concluding((s, p, o))
 
-    def _steps(self, head: Head, reading: Reading) -> Iterator[Reading]:
-        """The same fact by one rule more."""
-        same = _unified(reading.raw, head.conclusion)
-        return iter(()) if same is None else self._through(self._rules[head], reading, same)
+    def _steps(self, head: Head, raw: Slots) -> Iterator[_Step]:
+        """How a rule concludes a fact of a pattern."""
+        same = _unified(raw, head.conclusion)
+        return iter(()) if same is None else self._through(self._rules[head], raw, same)
 
-    def _through(self, rule: _Linear, reading: Reading, same: _Same) -> Iterator[Reading]:
+    def _through(self, rule: _Linear, raw: Slots, same: _Same) -> Iterator[_Step]:
         given = {v: term for v in rule.grounded if isinstance(term := _find(v, same), str)}
         for binding in self._known.ground(rule.cut, given):
             bound = dict(same)
             if all(v in given or _equate(v, term, bound) for v, term in binding.items()):
-                found = _resolved(rule, reading, bound)
+                found = _resolved(rule, raw, bound)
                 if found is not None:
                     yield found
 
@@ -214,7 +248,7 @@ def _unified(raw: Slots, conclusion: Pattern) -> _Same | None:
     return same if all(_equate(node, slot, same) for node, slot in pairs) else None
 
 
-def _resolved(rule: _Linear, reading: Reading, same: _Same) -> Reading | None:
+def _resolved(rule: _Linear, raw: Slots, same: _Same) -> _Step | None:
     """What is left to be stated for a fact that a rule concludes; None if its conditions do not hold."""
     first: dict[Var | int, int] = {}
 
@@ -227,11 +261,10 @@ def _resolved(rule: _Linear, reading: Reading, same: _Same) -> Reading | None:
         return found if isinstance(found, str) else first[found]
 
     s, p, o = (entered(node, at) for at, node in enumerate(rule.live))
-    fs, fp, fo = map(slot, reading.fact)
-    tests = [Test(t.name, t.text, t.variables, tuple(map(slot, t.args))) for t in reading.tests]
-    tests += (Test(g.name, g.text, _names(g), tuple(map(slot, g.args))) for g in rule.guards)
+    was_s, was_p, was_o = map(slot, raw)
+    tests = (Test(g.name, g.text, _names(g), tuple(map(slot, g.args))) for g in rule.guards)
     left = settled(tests)
-    return None if left is None else Reading((s, p, o), (fs, fp, fo), left)
+    return None if left is None else _Step((s, p, o), (was_s, was_p, was_o), left)
 
 
 def _names(guard: Guard) -> tuple[str, ...]:

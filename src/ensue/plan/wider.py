@@ -26,6 +26,10 @@ class Test:
     """What a SPARQL expression calls the arguments."""
     args: tuple[Slot, ...]
 
+    def at(self, slots: Slots) -> Test:
+        """The same condition with other parts in the place of those of a statement."""
+        return replace(self, args=tuple(slots[arg] if isinstance(arg, int) else arg for arg in self.args))
+
     def __str__(self) -> str:
         return f"{self.name}({self.text or ', '.join(map(str, self.args))})"
 
@@ -119,13 +123,8 @@ def _passes(tests: frozenset[Test], reading: Reading) -> bool:
     """Whether what the narrower reading reads passes the tests of a wider one."""
     if not tests:
         return True
-    narrowed = (replace(test, args=tuple(_narrowed(arg, reading.raw) for arg in test.args)) for test in tests)
-    left = settled(narrowed)
+    left = settled(test.at(reading.raw) for test in tests)
     return left is not None and left <= reading.tests
-
-
-def _narrowed(arg: Slot, raw: Slots) -> Slot:
-    return raw[arg] if isinstance(arg, int) else arg
 
 
 def settled(tests: Iterable[Test]) -> frozenset[Test] | None:
