@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,8 +85,8 @@ class Place:
 class Child:
     """A job that runs in processes of its own."""
 
-    def __init__(self, workload: Workload, place: Place, *more: str, java: Sequence[str] = ()) -> None:
-        """`more` are words of the command, `java` options for Java."""
+    def __init__(self, workload: Workload, place: Place, *more: str) -> None:
+        """`more` are words of the command."""
         place.folder.mkdir(parents=True, exist_ok=True)
         self.place = place
         self._mark = uuid4().hex
@@ -97,8 +97,7 @@ class Child:
         scratch = place.folder / "tmp"
         scratch.mkdir(exist_ok=True)
         # What is killed cannot tidy up.
-        options = " ".join((f"-Djava.io.tmpdir={scratch}", *java))
-        tidy = {"TMPDIR": str(scratch), "SPARK_SUBMIT_OPTS": options}
+        tidy = {"TMPDIR": str(scratch), "SPARK_SUBMIT_OPTS": f"-Djava.io.tmpdir={scratch}"}
         with open(self._said, "wb") as said:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "ensue", "run", *words],

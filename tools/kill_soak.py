@@ -93,10 +93,9 @@ def difference(expected: Sequence[str], found: Sequence[str]) -> str | None:
     return None if list(expected) == list(found) else "the lines are in another order"
 
 
-def run_calmly(workload: Workload, place: Place, classes: Path) -> None:
-    """Run a job that nobody kills. The first one leaves an archive of Java's classes, to start from."""
-    option = "SharedArchiveFile" if classes.exists() else "ArchiveClassesAtExit"
-    child = Child(workload, place, java=(f"-XX:{option}={classes}",))
+def run_calmly(workload: Workload, place: Place) -> None:
+    """Run a job that nobody kills."""
+    child = Child(workload, place)
     try:
         assert (code := child.wait()) == 0, f"exit code {code}\n{child.said()}"
         deadline = time.monotonic() + PATIENCE
@@ -110,16 +109,14 @@ def run_calmly(workload: Workload, place: Place, classes: Path) -> None:
 def soak(kills: int, seed: int, folder: Path) -> str | None:
     """Kill jobs until there were so many kills; what went wrong, or None."""
     random, done, number = Random(seed), 0, 0
-    classes = folder / "classes.jsa"
     while done < kills:
         number += 1
         home = folder / str(number)
         workload = _workload(number, home / "in", random.randrange(1 << 30))
         calm, place = Place(home / "calm"), Place(home / "killed")
-        run_calmly(workload, calm, classes)
+        run_calmly(workload, calm)
         blows = random_blows(min(KILLS_A_JOB, kills - done), random)
-        start = partial(Child, workload, place, java=(f"-XX:SharedArchiveFile={classes}",))
-        done += endure(start, blows, random)
+        done += endure(partial(Child, workload, place), blows, random)
         for what, *written in zip(("results", "dead letters"), calm.written(), place.written(), strict=True):
             if problem := difference(*(list(map(ordered, lines)) for lines in written)):
                 return f"job {number}, {what}: {problem}"

@@ -30,6 +30,9 @@ def test_what_a_session_is_set_to(spark):
     wanted = settings("ensue-tests", cores=2, shards=2)
     # A name that somebody asks for later is written over the first one, except where Spark began.
     assert spark.sparkContext.appName == wanted.pop("spark.app.name")
+    # Behind these stands where Java's classes are, if they are.
+    options = wanted.pop("spark.driver.extraJavaOptions")
+    assert spark.conf.get("spark.driver.extraJavaOptions").startswith(options)
     for name, value in wanted.items():
         assert spark.conf.get(name) == value, name
     assert spark.sparkContext.uiWebUrl is None

@@ -101,7 +101,7 @@ def experiment(options: Options) -> Experiment:
 def measure(options: Options) -> Result:
     """All sizes, in one session."""
     rows: list[Row] = []
-    with embedded(cores=options.cores, shards=options.cores, memory=None) as spark:
+    with embedded(cores=options.cores, shards=options.cores, memory=None, say=progress) as spark:
         for name in options.sizes:
             rows.append(measured(spark, name, options))
     notes = [

@@ -70,7 +70,7 @@ class EventsRan(Ran):
 def measure(options: SparkOptions) -> Result:
     """The rate, and then the state."""
     folder = folder_of_files()
-    with embedded(cores=options.cores, shards=options.shards, memory=None) as spark:
+    with embedded(cores=options.cores, shards=options.shards, memory=None, say=progress) as spark:
         return throughput(options, spark, folder) + state(options, spark, folder)
 
 

@@ -78,7 +78,7 @@ def measure(options: Options) -> Result:
     """All parts that are asked for, in one session."""
     folder = folder_of_files()
     found = Result([])
-    with embedded(cores=options.cores, shards=options.shards, memory=None) as spark:
+    with embedded(cores=options.cores, shards=options.shards, memory=None, say=progress) as spark:
         if "throughput" in options.parts:
             found += throughput(options, spark, folder)
         if "state" in options.parts:

@@ -96,6 +96,7 @@ def on_spark(
                         memory=args.memory,
                         master=args.master,
                         extra=_settings(args.conf),
+                        say=progress.say,
                     )
                 )
             run = Run(spark, plan, feed, sink.take, checkpoint)

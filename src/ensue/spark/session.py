@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from pyspark import SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from ensue.errors import EnsueError, UsageError
-from ensue.spark.java import find_java, use_java
+from ensue.spark.classes import ClassArchive, class_archive
+from ensue.spark.java import Java, find_java, use_java
 from ensue.spark.python import worker_python
 
 ARROW_ROWS = 10_000
@@ -22,6 +24,7 @@ _STREAMING = "org.apache.spark.sql.execution.streaming"
 _LOOPBACK = "127.0.0.1"
 _ATTEMPTS = 4
 """How often a task is tried, as on a cluster: unless told, Spark within one process tries once."""
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 
 _ALWAYS = {
@@ -35,7 +38,7 @@ _ALWAYS = {
     # Times are milliseconds since 1970 in UTC, wherever the job runs.
     "spark.sql.session.timeZone": "UTC",
     # Errors only, from the first line on: `setLogLevel` would come after a screenful of warnings.
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
+    _JAVA_OPTIONS: f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
     # No port is opened and no bar is drawn unless asked for.
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -55,9 +58,7 @@ _LOCAL_ONLY = {
 _OWN = {
     # A JVM that only moves blocks about: for some minutes its second compiler would take a fifth of two
     # cores from the workers, and more threads that collect garbage would be in their way, too.
-    "spark.driver.extraJavaOptions": (
-        f"{_ALWAYS['spark.driver.extraJavaOptions']} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    ),
+    _JAVA_OPTIONS: f"{_ALWAYS[_JAVA_OPTIONS]} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     # Rows are few, and what they hold is looked at in Python: to generate and compile code for them, anew in
     # each micro-batch, takes a fifth of Java's time and saves none.
     "spark.sql.codegen.wholeStage": "false",
@@ -111,8 +112,25 @@ def session(
     (say "2g"); `extra` has the last word on any setting. Where a session is running already, that one is
     given back, with those of the settings that can still be changed.
     """
-    chosen = settings(app, cores=cores, shards=shards, memory=memory, extra=extra)
-    use_java(find_java())
+    chosen, java = settings(app, cores=cores, shards=shards, memory=memory, extra=extra), find_java()
+    return _started(_with_classes(chosen, _archive(chosen, java)), java)
+
+
+def _archive(chosen: Mapping[str, str], java: Java) -> ClassArchive | None:
+    """The archive of classes for the Java of this process: others are on machines of their own."""
+    return class_archive(java, chosen[_JAVA_OPTIONS]) if is_local(chosen) else None
+
+
+def _with_classes(
+    chosen: Mapping[str, str], archive: ClassArchive | None, *, records: bool = False
+) -> Mapping[str, str]:
+    """Settings under which Java starts from an archive that is there, or records for one."""
+    options = None if archive is None else archive.recording if records else archive.options
+    return chosen if options is None else {**chosen, _JAVA_OPTIONS: f"{chosen[_JAVA_OPTIONS]} {options}"}
+
+
+def _started(chosen: Mapping[str, str], java: Java) -> SparkSession:
+    use_java(java)
     if is_local(chosen):
         # Workers are this very Python: what is imported here can be imported there.
         os.environ["PYSPARK_PYTHON"] = worker_python()
@@ -149,17 +167,24 @@ def embedded(
     memory: str | None,
     master: str | None = None,
     extra: Mapping[str, str] | None = None,
+    say: Callable[[str], None] = lambda line: None,
 ) -> Iterator[SparkSession]:
-    """A session of a command's own, which ends with it."""
+    """A session of a command's own, which ends with it. What takes long then is said."""
     place = {} if master is None else {"spark.master": master}
     own = _OWN if is_local(place) else {}
-    spark = session(
-        "ensue", cores=cores, shards=shards, memory=memory, extra={**own, **place, **(extra or {})}
-    )
+    given = {**own, **place, **(extra or {})}
+    chosen, java = settings(cores=cores, shards=shards, memory=memory, extra=given), find_java()
+    archive = _archive(chosen, java)
+    # What a Java was started with cannot be changed: only the first one of this process can record.
+    records = archive is not None and SparkContext._gateway is None and archive.is_to_be_made()
+    spark = _started(_with_classes(chosen, archive, records=records), java)
     # Spark's Python workers greet on Java's standard error, and would do so between the user's results.
-    java = spark._jvm.java  # type: ignore[union-attr]
-    java.lang.System.setErr(java.io.PrintStream(java.io.OutputStream.nullOutputStream()))
+    system = spark._jvm.java  # type: ignore[union-attr]
+    system.lang.System.setErr(system.io.PrintStream(system.io.OutputStream.nullOutputStream()))
     try:
         yield spark
     finally:
         spark.stop()
+    if archive is not None and records:
+        say("keeping Java's classes, once: Spark will start sooner")
+        archive.write(SparkContext._gateway)

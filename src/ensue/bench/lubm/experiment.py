@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from ensue.bench.harness import Experiment, Result
+from ensue.bench.harness import Experiment, Result, progress
 from ensue.bench.lubm import growing, regimes
 from ensue.bench.lubm.queries import NUMBERS
 from ensue.bench.lubm.workload import COMPLETE
@@ -63,6 +63,6 @@ def measure(options: Options) -> Result:
     if "pass" in options.parts:
         found += one_pass.local(options.univ, options.window, folder)
         sizes = sorted({options.least, options.univ})
-        with embedded(cores=options.cores, shards=options.shards, memory=None) as spark:
+        with embedded(cores=options.cores, shards=options.shards, memory=None, say=progress) as spark:
             found += one_pass.on_spark(spark, sizes, options.window, options.shards, options.repeats, folder)
     return found
