@@ -16,7 +16,7 @@ from ensue.bench.pipeline import Options, experiment
 from ensue.bench.pipeline_jobs import Ran, Seen, plan
 from ensue.bench.pipeline_state import changes
 from ensue.bench.plant import EACH, STREAM, Plant, query
-from ensue.bench.plant_live import Lines, growing, write
+from ensue.bench.plant_live import FIRST, Lines, growing, write
 from ensue.bench.processes import taken
 from ensue.cli.main import main
 from ensue.errors import UsageError
@@ -108,14 +108,19 @@ def test_a_crowd_is_one_node_with_most_of_the_data(tmp_path):
 
 def test_live_lines_are_those_of_the_plant_with_other_stamps():
     lines = Lines(PLANT, events=2)
-    texts = [line.encode() for line in PLANT.lines(0, 2)]
+    texts = [line.encode() for line in PLANT.lines(FIRST, FIRST + 2)]
     stamps = [1_700_000_000_000, 1_800_000_000_123]
     for stamp, some in zip(stamps, (texts[:4], texts[4:]), strict=True):
         data, count = lines.stamped(stamp, 4)
         assert bytes(data).splitlines(keepends=True) == [b"%d\t%s" % (stamp, text) for text in some]
         assert count == len(some)
-    data, _ = lines.stamped(stamps[0], 1)
-    assert bytes(data).endswith(texts[0])
+    # The same again, about new nodes.
+    data, _ = lines.stamped(stamps[0], 6)
+    renamed = [
+        text.replace(b"/e/%d>" % (FIRST + at // EACH), b"/e/%d>" % (FIRST + 2 + at // EACH))
+        for at, text in enumerate(texts)
+    ]
+    assert bytes(data).splitlines(keepends=True) == [b"%d\t%s" % (stamps[0], text) for text in renamed]
 
 
 def test_writing_keeps_the_rate_whatever_a_tick_takes():
@@ -142,8 +147,8 @@ def test_another_process_writes_until_it_is_not_needed(tmp_path):
         while live.file.stat().st_size == 0:
             assert not live.over
     assert live.over
-    rows = rows_of(live.file)
-    assert rows[0][1:4] == rows_of(PLANT.write(EACH, tmp_path))[0][1:4]
+    _, statement = live.file.read_text().splitlines(keepends=True)[0].split("\t")
+    assert statement == next(Plant().lines(FIRST, FIRST + 1))
 
 
 # -- figures --------------------------------------------------------------------------------------

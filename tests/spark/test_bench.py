@@ -7,10 +7,8 @@ import pytest
 from ensue import Reasoner
 from ensue.bench import epsilon, events_spark
 from ensue.bench.pipeline import Options, throughput
-from ensue.bench.pipeline_jobs import plan
 from ensue.bench.pipeline_latency import latencies
-from ensue.bench.pipeline_overload import RANGE_S, STEP_S, overload
-from ensue.bench.plant import Plant, query
+from ensue.bench.pipeline_overload import overload, overloaded
 from ensue.streamfile import read_stream
 
 
@@ -66,8 +64,7 @@ def test_what_is_derived_before_the_shuffle_is_right(spark):
 
 @pytest.mark.long
 def test_what_was_written_too_fast_is_caught_up_with(spark):
-    asked = plan(query("bench", RANGE_S, STEP_S), Plant(), 2)
-    samples = overload(spark, asked, 30_000, 3)
+    samples = overload(spark, overloaded(2), 30_000, 3)
     # The writer stops at a tick before its time is up.
     assert 50_000 < samples[-1].statements <= 90_000
     assert not samples[-1].loaded

@@ -1,8 +1,9 @@
 """More comes than can be taken: memory must stay bounded, and the job must catch up once it is over.
 
 A file grows several times faster than the job could take it in by itself, and then stops growing: the job is
-the one to which every statement matters, with all that follows from it derived. And a file in which one node
-has most of the data: the job goes on, if slower, and the others are answered.
+the one to which every statement matters, with all that follows from it derived. What it takes by itself is
+measured on windows as full as those will be. And a file in which one node has most of the data: the job goes
+on, if slower, and the others are answered.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from ensue.spark.plan import Plan
 from ensue.spark.runner import MicroBatch
 
 RANGE_S, STEP_S = 10, 5
+DENSE = 3_000_000
+"""Statements a second when too much comes, roughly: windows are as full when it does not."""
 TIMES = 5
 """How many times as much comes as the job takes."""
 CROWD = 90
@@ -53,7 +56,7 @@ class Sample:
 
 def measure(spark: Any, folder: Path, statements: int, load: Load, shards: int) -> Result:
     """What a job takes by itself and with a crowd, and what happens when more comes."""
-    asked, hard = (plan(query("bench", RANGE_S, STEP_S), Plant(), shards, prune=p) for p in (True, False))
+    asked, hard = plan(query("bench", RANGE_S, STEP_S), Plant(), shards), overloaded(shards)
     # The first job also warms Java up: what a cold one takes is not the most that it can take.
     _, even, crowded, others, alone = (
         answer(spark, job, plant.write(size, folder), bytes_per_batch=None)
@@ -62,13 +65,18 @@ def measure(spark: Any, folder: Path, statements: int, load: Load, shards: int) 
             (asked, Plant(rare=RARE), statements),
             (asked, Plant(rare=RARE, crowd=CROWD), statements),
             (asked, Plant(rare=RARE, crowd=CROWD, silent=True), statements),
-            (hard, Plant(), statements),
+            (hard, Plant(rate=DENSE), statements),
         )
     )
     rate = load.rate or TIMES * alone.steady
     progress(f"overload: {rate:,.0f} statements/s for {load.seconds:.0f} s")
     found = overload(spark, hard, rate, load.seconds)
     return _crowd(even, crowded, others) + _overload(found, load.seconds, alone.steady)
+
+
+def overloaded(shards: int) -> Plan:
+    """The job that too much comes for. Its windows are short, as much comes within a second."""
+    return plan(query("bench", 1, 1), Plant(), shards, prune=False)
 
 
 def overload(spark: Any, asked: Plan, rate: float, seconds: float) -> list[Sample]:

@@ -29,6 +29,9 @@ REGIME = "rdfs-jena"
 CROWD_NODE = "<http://example.org/e/crowd>"
 """The node that a crowd of events is about."""
 
+NODE = "<http://example.org/e/"
+"""What stands before the number of an event."""
+
 _NAMES = "http://example.org/plant#"
 _KINDS, _LEAVES = 8, 4
 _VALUES = 1000
@@ -82,7 +85,7 @@ class Plant:
         # Multipliers that share no factor with round numbers: what is alike does not come in turns.
         topic, spread = n % self.topics, n * 7919
         records = "signals" if n // self.topics % self.rare == 0 else "measures"
-        node, machine = f"<http://example.org/e/{n}>", spread % self.machines
+        node, machine = f"{NODE}{n}>", spread % self.machines
         if spread % 100 < self.crowd:
             if self.silent:
                 return

@@ -1,8 +1,8 @@
 """Events of a plant as they happen: `python -m ensue.bench.plant_live FILE RATE SECONDS` appends them.
 
-Each statement has the time of the wall as its stamp. Texts are made once, and only the digits of their
-stamps are written anew, by compiled code: so one process can write several times what a pipeline takes, and
-leaves it the rest of the machine.
+Each statement has the time of the wall as its stamp, and each event is about a new node. Texts are made once,
+and only the digits of stamps and nodes are written anew, by compiled code: so one process can write several
+times what a pipeline takes, and leaves it the rest of the machine.
 """
 
 from __future__ import annotations
@@ -20,17 +20,21 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from ensue.bench.plant import Plant
+from ensue.bench.plant import EACH, NODE, Plant
 from ensue.maintain.kernel.compiling import compiled
 
 _TICK_S = 0.02
 _DIGITS = 13
 """Of a time in ms in our days."""
 _EVENTS = 1 << 17
+FIRST = 10**9
+"""The number of the first event: all that come here in our days have as many digits."""
+_NODE_AT = _DIGITS + 1 + len(NODE)
+_NODE_DIGITS = len(str(FIRST))
 
 
 class Lines:
-    r"""The lines of some events over and over, each with a stamp that can be set.
+    r"""The lines of some events over and over, each with a stamp that can be set, and ever-new nodes.
 
     >>> data, count = Lines(Plant(), events=1).stamped(1_700_000_000_000, 9)
     >>> bytes(data[:32]), count
@@ -38,10 +42,12 @@ class Lines:
     """
 
     def __init__(self, plant: Plant, events: int = _EVENTS) -> None:
-        lines = [f"{'0' * _DIGITS}\t{line}".encode() for line in plant.lines(0, events)]
+        lines = [f"{'0' * _DIGITS}\t{line}".encode() for line in plant.lines(FIRST, FIRST + events)]
         self._data = np.frombuffer(b"".join(lines), np.uint8).copy()
         self._cuts: NDArray[np.int64] = np.cumsum([0, *map(len, lines)])
         self._next = 0
+        self._first = FIRST
+        """The number of the first event this time."""
 
     def __len__(self) -> int:
         """How many there are before they begin again."""
@@ -52,16 +58,23 @@ class Lines:
         begins again. They hold until they are stamped anew.
         """
         first, end = self._next, min(self._next + count, len(self))
+        _stamp(self._data, self._cuts, first, end, np.frombuffer(b"%013d" % time, np.uint8), self._first)
         self._next = end % len(self)
-        _stamp(self._data, self._cuts[first:end], np.frombuffer(b"%013d" % time, np.uint8))
+        if not self._next:
+            self._first += len(self) // EACH
         return self._data[self._cuts[first] : self._cuts[end]].data, end - first
 
 
 @compiled
-def _stamp(data, begins, digits):  # type: ignore[no-untyped-def]
-    for begin in begins:
+def _stamp(data, cuts, first, end, digits, number):  # type: ignore[no-untyped-def]
+    for line in range(first, end):
+        begin = cuts[line]
         for k in range(len(digits)):
             data[begin + k] = digits[k]
+        rest = number + line // EACH
+        for k in range(_NODE_DIGITS - 1, -1, -1):
+            data[begin + _NODE_AT + k] = 48 + rest % 10
+            rest //= 10
 
 
 def write(
