@@ -17,7 +17,7 @@ from ensue.bench.pipeline_jobs import Ran, Seen, plan
 from ensue.bench.pipeline_state import changes
 from ensue.bench.plant import EACH, STREAM, Plant, query
 from ensue.bench.plant_live import FIRST, Lines, growing, write
-from ensue.bench.processes import taken
+from ensue.bench.processes import cpu_seconds, held_bytes
 from ensue.cli.main import main
 from ensue.errors import UsageError
 from ensue.spark.blocks import Block
@@ -171,13 +171,13 @@ def test_changes_are_summed_over_shards_micro_batch_by_micro_batch(tmp_path):
 
 def test_what_children_take_is_counted():
     code = "x = bytearray(50_000_000)\nfor _ in range(3_000_000): pass\ninput()"
-    before = taken()
+    before, held = cpu_seconds(), held_bytes()
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as child:
-        while (during := taken()).resident < before.resident + 50_000_000:
+        while (during := held_bytes()) < held + 50_000_000:
             assert child.poll() is None
         child.communicate(b"\n")
-    assert taken().cpu > before.cpu
-    assert taken(os.getpid()).resident < during.resident
+    assert cpu_seconds() > before
+    assert held_bytes(os.getpid()) < during
 
 
 def test_an_unknown_part_is_a_usage_error(capsys):

@@ -70,4 +70,4 @@ def test_what_was_written_too_fast_is_caught_up_with(spark):
     assert not samples[-1].loaded
     counts = [sample.statements for sample in samples]
     assert counts == sorted(counts)
-    assert all(sample.resident > 100_000_000 for sample in samples)
+    assert all(sample.held > 100_000_000 for sample in samples)

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from ensue.bench.harness import progress
 from ensue.bench.plant import CROWD_NODE, REGIME, STREAM, Plant
-from ensue.bench.processes import taken
+from ensue.bench.processes import cpu_seconds
 from ensue.job import Job, Settings
 from ensue.knowledge import Sent
 from ensue.query.language import parse_query
@@ -56,7 +56,7 @@ class Ran:
 
     def note(self, statements: int) -> None:
         """A micro-batch is there."""
-        self.seen.append(Seen(perf_counter() - self.began, statements, taken().cpu))
+        self.seen.append(Seen(perf_counter() - self.began, statements, cpu_seconds()))
 
     def take(self, batch: MicroBatch) -> None:
         """The same, for `Run`."""

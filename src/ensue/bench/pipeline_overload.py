@@ -19,7 +19,7 @@ from ensue.bench.harness import Chart, Result, Row, Table, progress, ratio
 from ensue.bench.pipeline_jobs import Ran, answer, follow, plan
 from ensue.bench.plant import Plant, query
 from ensue.bench.plant_live import growing
-from ensue.bench.processes import taken
+from ensue.bench.processes import held_bytes
 from ensue.spark.plan import Plan
 from ensue.spark.runner import MicroBatch
 
@@ -50,7 +50,7 @@ class Sample:
 
     seconds: float
     statements: int
-    resident: int
+    held: int
     loaded: bool
 
 
@@ -89,7 +89,7 @@ def overload(spark: Any, asked: Plan, rate: float, seconds: float) -> list[Sampl
             # Before the first statement nothing is counted.
             came = sum(batch.counters.get(name, 0) for name in ("admitted", "late"))
             written = live.written
-            found.append(Sample(perf_counter() - began, came, taken().resident, loaded=written is None))
+            found.append(Sample(perf_counter() - began, came, held_bytes(), loaded=written is None))
             return written is not None and came >= written
 
         follow(spark, asked, live.file, on_batch)
@@ -132,13 +132,13 @@ def _overload(found: Sequence[Sample], seconds: float, alone: float) -> Result:
         "taken by itself": round(alone),
         "meanwhile": round(took),
         "after that": round(_rate(loaded[-1], last)),
-        "MB halfway": half[0].resident / 1e6,
-        "MB at most": max(sample.resident for sample in found) / 1e6,
-        "MB at the end": last.resident / 1e6,
+        "MB halfway": half[0].held / 1e6,
+        "MB at most": max(sample.held for sample in found) / 1e6,
+        "MB at the end": last.held / 1e6,
         "s to catch up": last.seconds - seconds,
         "statements in all": last.statements,
     }
-    series = {"memory": [(sample.seconds, sample.resident / 1e6) for sample in found]}
+    series = {"memory": [(sample.seconds, sample.held / 1e6) for sample in found]}
     chart = Chart("memory of driver, JVM and workers", "seconds", "MB", series)
     note = (
         f"overload: {ratio(written, alone)} times what the job takes by itself, "

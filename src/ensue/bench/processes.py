@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
-from ensue.bench.resident import proportional_bytes, resident_bytes
+from ensue.bench.resident import proportional_bytes
 
 _PARENT, _TIMES = 1, slice(11, 15)
 """In the fields of a process after its name: whose child it is; its seconds, and those of children gone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """Processor seconds so far, and resident bytes now."""
+def cpu_seconds(root: int | None = None) -> float:
+    """Processor time of a process (this one by default) and all below it; none where the system does not tell.
 
-    cpu: float
-    resident: int
-
-
-def taken(root: int | None = None) -> Taken:
-    """What a process (this one by default) and all below it take; nothing where the system does not tell.
-
-    >>> taken().cpu >= 0
+    >>> cpu_seconds() >= 0
     True
     """
     fields = _fields()
     below = _below(root or os.getpid(), fields)
     ticks = sum(int(tick) for pid in below & fields.keys() for tick in fields[pid][_TIMES])
-    return Taken(ticks / os.sysconf("SC_CLK_TCK"), sum(map(resident_bytes, below)))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def held_bytes(root: int | None = None) -> int:
+    """The memory of a process (this one by default) and all below it; pages that they share count once.
+
+    >>> held_bytes() >= 0
+    True
+    """
+    return sum(map(proportional_bytes, _below(root or os.getpid(), _fields())))
 
 
 def workers_bytes(root: int | None = None) -> int:
