@@ -13,7 +13,7 @@ _PARENT, _TIMES = 1, slice(11, 15)
 
 
 def cpu_seconds(root: int | None = None) -> float:
-    """Processor time of a process (this one by default) and all below it; none where the system does not tell.
+    """Processor time of a process (this one by default) and all below it; 0 where no system tells.
 
     >>> cpu_seconds() >= 0
     True
