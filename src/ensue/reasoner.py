@@ -35,9 +35,10 @@ from ensue.query.intake import Act, Intake, Statement
 from ensue.query.language import parse_query
 from ensue.query.output import Result
 from ensue.query.preparing import Preparing
-from ensue.query.running import RunningQuery, Sources
+from ensue.query.running import RunningQuery
 from ensue.query.scopeplans import ScopePlans
 from ensue.query.share import Share
+from ensue.query.sources import Sources
 from ensue.query.terms_in import Term, term_text
 from ensue.query.timeline import Timeline
 from ensue.query.tree import ContinuousQuery, Kind, WindowSpec

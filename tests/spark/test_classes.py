@@ -75,6 +75,16 @@ def test_half_of_one_is_none(folder):
     assert archive.kept.file.read_bytes() == b"classes"
 
 
+def test_two_who_make_it_at_once_leave_one(folder):
+    archive, other = class_archive(SHARING, "", {}), class_archive(PLAIN, "", {})
+    put(other.kept)
+    put(archive.kept, b"made meanwhile")
+    (folder / f"{archive.kept.name}-4000.jsa").write_bytes(b"cut short")
+    put(archive.kept, b"made again")
+    assert archive.kept.file.read_bytes() == b"made again"
+    assert sorted(folder.iterdir()) == sorted([archive.kept.file, other.kept.file])
+
+
 def test_another_java_or_spark_has_another(folder):
     other_spark = {"SPARK_HOME": str(folder)}
     found = [

@@ -154,7 +154,7 @@ def find(
     for query in every:
         try:
             _check_frame(query, every)
-            if query.partition is not None or query.event_window is not None:
+            if query.is_parted:
                 partitioned.append(query)
             else:
                 parts[query.name] = _divide(query, cuts)

@@ -17,8 +17,9 @@ from ensue.query.background import Background
 from ensue.query.dataset import Dataset, PlainGraph
 from ensue.query.materialise import CONTEXT
 from ensue.query.parting import parted
-from ensue.query.running import RunningQuery, Sources, leaves
+from ensue.query.running import RunningQuery, leaves
 from ensue.query.scopes import Bound, Loose
+from ensue.query.sources import Sources
 from ensue.rules.tree import RuleSet
 from ensue.windows.spec import CountWindow, Window, shown
 

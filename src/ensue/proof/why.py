@@ -15,7 +15,8 @@ from ensue.query.answers import Row
 from ensue.query.background import Background
 from ensue.query.eventquery import EventQuery
 from ensue.query.output import Result
-from ensue.query.running import RunningQuery, Sources
+from ensue.query.running import RunningQuery
+from ensue.query.sources import Sources
 from ensue.rules.tree import RuleSet
 from ensue.rules.violations import is_violation
 

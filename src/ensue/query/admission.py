@@ -13,9 +13,10 @@ from ensue.query.arrivals import Arrival, Arrivals
 from ensue.query.background import Background
 from ensue.query.loose import StreamLog
 from ensue.query.materialise import Materialisation
-from ensue.query.running import RunningQuery, Sources
+from ensue.query.running import RunningQuery
 from ensue.query.scopeplans import ScopePlans
 from ensue.query.scopes import Bound, Scope, background_name
+from ensue.query.sources import Sources
 from ensue.query.tree import StreamWindow
 from ensue.windows.events import EventWindow
 from ensue.windows.frontier import Times

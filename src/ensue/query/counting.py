@@ -9,7 +9,7 @@ from typing import Any
 from ensue.dictionary import Dictionary
 from ensue.query.eventquery import EventQuery
 from ensue.query.intake import Intake
-from ensue.query.running import Sources
+from ensue.query.sources import Sources
 from ensue.query.timeline import Timeline
 
 

@@ -134,7 +134,7 @@ class EventQuery(RunningQuery):
         evaluator = self.choice.evaluator
         if not isinstance(evaluator, CompiledEvaluator) or self.query.violations:
             return None
-        default = PlainGraph() if None in parts else PlainGraph(self._background())
+        default = PlainGraph() if None in parts else PlainGraph(self._views.background())
         over = AtOnce(self.dictionary, default, self._named, parts, contexts)
         found = evaluator.evaluate_at_once(over)
         if found is None:
@@ -150,7 +150,7 @@ class EventQuery(RunningQuery):
 
     def _one_by_one(self, parts: Mapping[str | None, Parts], contexts: Sequence[int]) -> Iterator[Answers]:
         windows, evaluator = frozenset(self.scopes.named), self.choice.evaluator
-        still = None if None in parts else PlainGraph(self._background())
+        still = None if None in parts else PlainGraph(self._views.background())
         for context in contexts:
             graphs = {name: part.graph(context) for name, part in parts.items()}
             named = dict(self._named) | {name: graph for name, graph in graphs.items() if name is not None}
@@ -171,7 +171,7 @@ class EventQuery(RunningQuery):
         for context, s, p, o, graph, stamp in held:
             if context in present:
                 copies.append(context, s, p, o, stamp, graph)
-        scratch = {name: cast("Parts", self._closed(copies, bound.scope.graphs))}
+        scratch = {name: cast("Parts", self._views.closed(copies, bound.scope.graphs))}
         wanted = self._one_by_one(scratch, contexts[due].tolist())
         for k, answers in zip(due, wanted, strict=True):
             window = f"[{ended.first[k]}, {ended.last[k]}]"

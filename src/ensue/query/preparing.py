@@ -13,9 +13,10 @@ from ensue.query.check import Check
 from ensue.query.choose import choose_evaluator
 from ensue.query.eventquery import EventQuery
 from ensue.query.parting import Parting
-from ensue.query.running import RunningQuery, Sources
+from ensue.query.running import RunningQuery
 from ensue.query.scopes import KEYS_FIXED, background_name, find_scopes
 from ensue.query.share import Share
+from ensue.query.sources import Sources
 from ensue.query.tree import ContinuousQuery
 from ensue.windows.spec import Bounds, Landmark, TimeWindow
 

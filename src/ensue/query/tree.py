@@ -114,6 +114,11 @@ class ContinuousQuery:
         return spec if isinstance(spec, EventWindow) else None
 
     @property
+    def is_parted(self) -> bool:
+        """Whether it is answered in parts that do not see each other: in partitions, or event by event."""
+        return self.partition is not None or self.event_window is not None
+
+    @property
     def planned(self) -> CompValue:
         """The algebra to make plans of: joins stand for temporal operators."""
         return self.algebra if self.events is None else self.events.planned

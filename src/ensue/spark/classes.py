@@ -67,7 +67,12 @@ class Kept:
             write(part)
             with part.open("rb") as written:
                 os.fsync(written)
-            os.replace(part, self.folder / f"{self.name}-{part.stat().st_size}.jsa")
+            whole = self.folder / f"{self.name}-{part.stat().st_size}.jsa"
+            os.replace(part, whole)
+            # Others made one at the same moment, or it was cut short. Who has mapped one keeps what it mapped.
+            for other in self.folder.glob(f"{self.name}-*.jsa"):
+                if other != whole:
+                    other.unlink(missing_ok=True)
         finally:
             part.unlink(missing_ok=True)
 
