@@ -64,7 +64,10 @@ bench: setup
 soak: setup
 	$(BIN)/python tools/soak.py --seconds $(SOAK_SECONDS)
 	$(BIN)/python -m ensue.bench.soak --statements $(SOAK_STATEMENTS)
-	ENSUE_PRUNE_CASES=2000 ENSUE_PROGRAMS=340 ENSUE_PLAN_CASES=1000 ENSUE_REDUCED_JOBS=1500 $(BIN)/python -m pytest \
-	  -n $(TEST_WORKERS) tests/plan tests/spark/test_reducing_at_random.py -k "pruning or programs or dropping or dividing or left_out"
+	ENSUE_PRUNE_CASES=2000 ENSUE_PROGRAMS=340 ENSUE_PLAN_CASES=1000 ENSUE_REDUCED_JOBS=1500 ENSUE_LIST_CASES=2000 \
+	  $(BIN)/python -m pytest -n $(TEST_WORKERS) tests/plan tests/spark/test_reducing_at_random.py \
+	  -k "pruning or programs or dropping or dividing or left_out or unfolded"
+	ENSUE_ANSWER_CASES=1500 ENSUE_CASES=3000 $(BIN)/python -m pytest -n $(TEST_WORKERS) \
+	  tests/maintain/test_answers_at_random.py tests/query/equivalence/test_equivalence.py -k "at_random or folded"
 	$(BIN)/python -m pytest -m long tests
 	$(BIN)/python tools/kill_soak.py --kills $(SOAK_KILLS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import subprocess
 import sys
@@ -32,6 +33,17 @@ def modules_loaded_by(code):
 )
 def test_nothing_heavy_is_loaded(code):
     assert modules_loaded_by(code) & HEAVY == set()
+
+
+def test_spark_asks_for_a_processors_state_without_loading_shards(tmp_path):
+    from ensue.spark.job_shard import ShardOf
+    from ensue.spark.packed import Packed
+    from ensue.spark.processor import ShardProcessor
+
+    sent = tmp_path / "processor"
+    sent.write_bytes(pickle.dumps(ShardProcessor({0: ShardOf(Packed.of("a job"))})))
+    received = f"import pickle\nfrom pathlib import Path\npickle.loads(Path({str(sent)!r}).read_bytes())"
+    assert modules_loaded_by(received) & HEAVY <= {"numpy", "pyspark"}
 
 
 def test_that_check_can_fail():

@@ -190,8 +190,8 @@ def test_whatever_happens_to_steps_of_many_networks(monkeypatch):
 
 def spread(case, shards):
     """What several shards give, put together micro-batch by micro-batch as the driver does it."""
-    from ensue.spark.processor import _frame
     from ensue.spark.results import EVENTS, Merging, Row
+    from ensue.spark.step_rows import step_rows
 
     caches, stores = [NetworkCache() for _ in range(shards)], [Memory() for _ in range(shards)]
     found = []
@@ -206,7 +206,7 @@ def spread(case, shards):
                 caches[shard],
             )
             rows += [
-                Row(*row) for row in _frame(outcome, shard).itertuples(index=False) if row.kind == EVENTS
+                Row(*row) for row in step_rows(outcome, shard).itertuples(index=False) if row.kind == EVENTS
             ]
         found += told(Merging().gathered(rows, shards))
     return found

@@ -24,8 +24,8 @@ from ensue.knowledge import Sent, Update
 from ensue.model import NEVER
 from ensue.resumable import Resumable
 from ensue.rules.load import load_rules
+from ensue.spark.job_shard import ShardOf
 from ensue.spark.packed import Packed
-from ensue.spark.processor import ShardOf
 from ensue.spark.shard import Cache, step
 from ensue.spark.shelf import Shelf
 from ensue.terms import RDFS

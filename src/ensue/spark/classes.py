@@ -69,7 +69,7 @@ class Kept:
                 os.fsync(written)
             whole = self.folder / f"{self.name}-{part.stat().st_size}.jsa"
             os.replace(part, whole)
-            # Others made one at the same moment, or it was cut short. Who has mapped one keeps what it mapped.
+            # Somebody made one at the same moment, or one was cut short. Who has mapped it keeps it.
             for other in self.folder.glob(f"{self.name}-*.jsa"):
                 if other != whole:
                     other.unlink(missing_ok=True)

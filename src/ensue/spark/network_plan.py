@@ -11,11 +11,12 @@ from ensue.networks.steps import NetworkSteps
 from ensue.plan.parted import ByKey, KeyTable
 from ensue.plan.router import Owns, check_shards
 from ensue.plan.routing import Routing
+from ensue.spark.job_shard import plan_name
 from ensue.spark.network_shard import NetworkCache, step
 from ensue.spark.packed import Packed
 from ensue.spark.pieces import Piece
 from ensue.spark.prepare import Lane
-from ensue.spark.processor import KeyedState, plan_name
+from ensue.spark.processor import KeyedState
 from ensue.spark.results import Merging
 from ensue.spark.shard import Outcome
 from ensue.spark.shards import shard_keys

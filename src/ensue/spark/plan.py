@@ -12,9 +12,9 @@ from ensue.plan.routing import Routing
 from ensue.plan.semijoin import Reduction
 from ensue.plan.shapes import Shape
 from ensue.plan.spread import spread
+from ensue.spark.job_shard import ShardOf, plans_for
 from ensue.spark.packed import Packed
 from ensue.spark.prepare import Expanding, Lane
-from ensue.spark.processor import ShardOf, plans_for
 from ensue.spark.results import Merging
 from ensue.spark.shards import shard_keys
 

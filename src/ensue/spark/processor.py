@@ -1,36 +1,25 @@
-"""A shard as Spark runs it: keyed state for a store, rows in and rows out."""
+"""A shard as Spark runs it: keyed state for a store, rows in and rows out.
+
+When a job starts, Spark asks the processor which state it has, in a Python process of its own that does
+nothing else. To load all that shards need takes longer than that: so they are in bytes until rows come.
+"""
 
 from __future__ import annotations
 
-import json
-import os
+import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from hashlib import blake2b
-from importlib.metadata import version
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
-from ensue.errors import EnsueError
-from ensue.job import Job
-from ensue.maintain.kernel.compiling import digest
-from ensue.model import NEVER
-from ensue.plan.plans import Key, Planned
-from ensue.plan.semijoin import SemiJoin
-from ensue.query.output import Result
-from ensue.query.share import Share
-from ensue.resumable import Resumable
-from ensue.spark.packed import Packed
 from ensue.spark.pieces import Piece, packed, unpacked
-from ensue.spark.reducing import Reducer, reducer_of
-from ensue.spark.results import EVENTS, pack, pack_events
-from ensue.spark.shard import Cache, Outcome, step
-from ensue.spark.shelf import Shelf
 from ensue.spark.workers import settle
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ensue.spark.shard import Outcome
 
 STEPPED = "shard int, kind string, query string, open long, close long, payload binary"
 """The columns of what comes out of the shards, as Spark writes them."""
@@ -47,9 +36,6 @@ _NAMED = StructType([StructField("name", StringType())])
 _BYTES = StructType([StructField("data", BinaryType())])
 _HEAD, _STEP, _QUERY = "head", "step ", "query "
 
-_CACHES: dict[str, Cache] = {}
-"""Workers live through many micro-batches, and these live with them."""
-
 
 class AnyShard(Protocol):
     """A shard of whatever kind, as it is sent to workers; it is known by its key, and that of so many."""
@@ -59,70 +45,6 @@ class AnyShard(Protocol):
 
     def clear(self, key: int, of: int) -> None:
         """Remove what is cached of it on this host: the job is over."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShardOf:
-    """A shard of a job, and its shares of the queries."""
-
-    job: Packed[Job]
-    shares: Mapping[str, Share] = field(default_factory=dict)
-    plans: Packed[Mapping[Key, Planned]] | None = None
-    """What was found out about it already, for all shards."""
-    semijoins: tuple[SemiJoin, ...] = ()
-
-    def reasoner(self, since: int = NEVER, copies: bool = False) -> Resumable:
-        """A new reasoner for it, with the background since a time; `copies`: one that keeps them."""
-        made = self.job.value().resumable(self.shares, since)
-        if self.plans is not None and since == NEVER:  # They are over the background of the beginning.
-            made.plans.take(self.plans.value())
-        if not copies:
-            made.settle()
-        return made
-
-    def step(self, key: int, of: int, pieces: Sequence[Piece], store: KeyedState) -> Outcome:
-        """Take in what a micro-batch brings, and give what is due."""
-        plan = plan_name(self.job, key, of)
-        return step(plan, pieces, store, self.reasoner, _cache(plan), self.updates, self.reducer)
-
-    @property
-    def reducer(self) -> Reducer | None:
-        """What leaves out what is of no use; None: nothing is left out."""
-        return reducer_of(self.semijoins) if self.semijoins else None
-
-    @property
-    def updates(self) -> list[int]:
-        """The times at which the background changes."""
-        return [update.at for update in self.job.value().updates]
-
-    def clear(self, key: int, of: int) -> None:
-        """Remove what is cached of it on this host: the job is over."""
-        shelf = Shelf.found(plan_name(self.job, key, of))
-        if shelf is not None:
-            shelf.clear()
-
-
-@lru_cache(maxsize=4)
-def plans_for(job: Packed[Job]) -> Packed[Mapping[Key, Planned]] | None:
-    """What any shard of a job would find out by itself; None: it will say what is wrong with the job."""
-    try:
-        made = job.value().resumable()
-        made.settle()
-    except EnsueError:
-        return None
-    return Packed.of(made.plans.give())
-
-
-def plan_name(job: Packed[Any], shard: int, of: int) -> str:
-    """Names what can be cached of one of so many shards: other plans and other code find nothing."""
-    about = (job.digest, version("ensue"), digest(), shard, of)
-    return blake2b(repr(about).encode(), digest_size=16).hexdigest()
-
-
-def _cache(plan: str) -> Cache:
-    if plan not in _CACHES:
-        _CACHES[plan] = Cache(Shelf.found(plan))
-    return _CACHES[plan]
 
 
 class KeyedState:
@@ -180,7 +102,7 @@ class ShardProcessor(StatefulProcessor):
 
     def __init__(self, shards: Mapping[int, AnyShard]) -> None:
         """`shards` are by their keys."""
-        self._shards = dict(shards)
+        self._packed = pickle.dumps(dict(shards))
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Find the state."""
@@ -193,9 +115,12 @@ class ShardProcessor(StatefulProcessor):
         timerValues: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
         """One step of the shard of this key."""
+        from ensue.spark.step_rows import step_rows
+
+        # Once a task, for a partition has one key; and trusted: it came by the way that the code itself came.
+        shards: dict[int, AnyShard] = pickle.loads(self._packed)
         pieces = [piece for frame in rows for piece in _pieces(frame)]
-        outcome = self._shards[key[0]].step(key[0], len(self._shards), pieces, self._store)
-        yield _frame(outcome, key[0])
+        yield step_rows(shards[key[0]].step(key[0], len(shards), pieces, self._store), key[0])
         settle()
 
     def close(self) -> None:
@@ -206,37 +131,3 @@ def _pieces(frame: pd.DataFrame) -> Iterator[Piece]:
     columns = (frame[name] for name in ("stream", "place", "kind", "payload"))
     for stream, place, kind, payload in zip(*columns, strict=True):
         yield Piece(stream, int(place), kind, bytes(payload))
-
-
-def _by_event(results: Iterable[Result]) -> dict[str, list[tuple[int, Result]]]:
-    """The results of queries over events, and of networks, each with its place among all."""
-    found: dict[str, list[tuple[int, Result]]] = {}
-    for place, result in enumerate(results):
-        if result.of_event:
-            found.setdefault(result.query, []).append((place, result))
-    return found
-
-
-def _frame(outcome: Outcome, shard: int) -> pd.DataFrame:
-    rows: list[tuple[str, str | None, int, int, bytes]] = [
-        (ANSWERS, result.query, result.open, result.close, pack(result))
-        for result in outcome.results
-        if not result.of_event
-    ]
-    for query, placed in _by_event(outcome.results).items():
-        places, some = zip(*placed, strict=True)
-        payload = pack_events(some, places if outcome.ordered else None)
-        rows.append((EVENTS, query, some[0].open, some[-1].close, payload))
-    if outcome.dead:
-        rows.append((LETTERS, None, 0, 0, json.dumps(outcome.dead).encode()))
-    if outcome.held is not None:
-        rows.append((HELD, None, 0, 0, outcome.held))
-    if outcome.failure is not None:
-        time, message = outcome.failure
-        rows.append((FAILED, None, time, time, message.encode()))
-    else:
-        counters = outcome.counters | {"worker": os.getpid()}
-        rows.append((COUNTERS, None, 0, 0, json.dumps(counters).encode()))
-    frame = pd.DataFrame(rows, columns=["kind", "query", "open", "close", "payload"])
-    frame.insert(0, "shard", shard)
-    return frame

@@ -31,6 +31,8 @@ ALWAYS = tuple(name for name in STRATEGIES if name != "hybrid" and name not in P
 """The strategies that every case runs on; the others get one in five."""
 
 ALONE = "rules are folded in alone"
+FOLDED = 6
+"""One case in so many is made one of linear rules."""
 SELDOM = 40
 """Everything that queries can have must be in one case of so many, at least."""
 
@@ -56,7 +58,7 @@ def test_rules_folded_into_queries_answer_as_the_definition_says(chunk, monkeypa
     """Cases with linear rules: few others are left whole by a strategy that takes no joins."""
     monkeypatch.setattr(maintainer, "MOST_MEMBERS", 60)  # Larger unions take long, and show nothing new.
     first = SEED + chunk * CASES_EACH
-    cases = [linear(make_case(seed)) for seed in range(first, first + CASES_EACH, 3)]
+    cases = [linear(make_case(seed)) for seed in range(first, first + CASES_EACH, FOLDED)]
     refused = [_check(case, expected(case), ("hybrid", *sorted(PARTICULAR))) for case in cases]
     assert not any("rewrite" in each for each in refused)
     assert any(not each for each in refused) or CASES_EACH < 10
