@@ -14,7 +14,7 @@ import pytest
 from test_shard import Memory, asking
 from test_shard import block as block_of
 
-from ensue.errors import UsageError
+from ensue.errors import InputError, UsageError
 from ensue.model import FOREVER
 from ensue.spark import answers
 from ensue.spark.inputs import rows_of
@@ -92,6 +92,11 @@ def test_columns_of_all_kinds_in_one_job(spark, json_stream, tmp_path):
     assert [row.dead.file for row in rows if row.dead] == ["urn:moments"]
     found = [(row.close, row.x, row.moments, row.terms) for row in rows if not row.dead]
     assert found == [(2000, "urn:a", "b", "urn:b")]
+
+
+def test_a_path_that_is_not_there(spark, tmp_path):
+    with pytest.raises(InputError, match=r"gone\.tsv: no such file or directory \(hint: "):
+        answers(spark, EVERY_SECOND, {"urn:s": tmp_path / "gone.tsv"})
 
 
 def test_a_row_that_lacks_something_is_a_dead_letter_and_not_a_heartbeat(spark, json_stream):

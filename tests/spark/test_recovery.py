@@ -293,13 +293,18 @@ def case(in_one_session, tmp_path):
     return Case(tmp_path / "case")
 
 
-def test_a_named_pipe_cannot_be_read_twice(tmp_path, monkeypatch):
-    monkeypatch.setattr(run_spark, "embedded", None)  # Spark is not started for it.
+@pytest.mark.parametrize(
+    ("put", "message"),
+    [(os.mkfifo, "is a pipe or a device"), (lambda path: None, "no such file or directory")],
+)
+def test_a_stream_that_cannot_be_read_is_told_before_spark_starts(tmp_path, monkeypatch, put, message):
+    monkeypatch.setattr(run_spark, "embedded", None)
     case = Case(tmp_path / "case")
     case.stream.unlink()
-    os.mkfifo(case.stream)
+    put(case.stream)
     code, said = case.run()
-    assert (code, f"{case.stream}: is a pipe or a device (hint: " in said) == (1, True), said
+    assert (code, said.startswith(f"ensue: {case.stream}: {message} (hint: ")) == (1, True), said
+    assert not case.output.exists()
 
 
 @needs_full_device

@@ -78,6 +78,21 @@ def test_a_job_without_java_on_the_machine(tmp_path, without_java):
     assert sorted(path.name for path in work.iterdir()) == ["checkpoint", "in", "out"]
 
 
+@pytest.mark.parametrize(
+    ("message", "is_said"),
+    [("Caused by it\nensue.errors.InputError: s.tsv: is gone (hint: look)\n", False), ("disk is gone", True)],
+)
+def test_the_log_leaves_out_errors_that_are_raised_in_python_anyway(spark, message, is_said):
+    log4j = spark._jvm.org.apache.logging.log4j
+    layout = log4j.LogManager.getContext(False).getConfiguration().getAppender("stderr").getLayout()
+    event = log4j.core.impl.Log4jLogEvent.newBuilder().setLoggerName("Executor").setLevel(log4j.Level.ERROR)
+    event = event.setMessage(log4j.message.SimpleMessage("Task 1 failed"))
+    event = event.setThrown(spark._jvm.java.lang.RuntimeException(message))
+    said = layout.toSerializable(event.build())
+    parts = ("Task 1 failed", message, "\tat ")
+    assert all(part in said for part in parts) if is_said else said == ""
+
+
 def test_extra_has_the_last_word():
     chosen = settings(extra={"spark.ui.enabled": "true", "spark.app.name": "mine"}, memory="3g")
     assert (chosen["spark.ui.enabled"], chosen["spark.app.name"]) == ("true", "mine")

@@ -30,6 +30,7 @@ from ensue.spark.results import EVENTS
 from ensue.spark.results import Row as Answered
 from ensue.spark.scratch import scratch
 from ensue.spark.source import replayed
+from ensue.spark.source_options import check_there
 
 _AGAIN = "if it has a checkpoint, the same command goes on from there"
 _SAID = re.compile(r"ensue\.(?:\w+\.)+(\w+Error): (.*)")
@@ -59,8 +60,9 @@ class Feed:
     """Whether the files are complete: then the job ends when they do."""
 
     def __post_init__(self) -> None:
+        check_there(self.streams)  # Before Spark starts.
         for path in self.streams.values():
-            if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+            if not (os.path.isfile(path) or os.path.isdir(path)):
                 hint = "Spark may read a part twice: use a file that grows, with --follow, or --engine local"
                 raise InputError("is a pipe or a device", place=Place(path), hint=hint)
 

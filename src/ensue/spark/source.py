@@ -46,7 +46,7 @@ from ensue.errors import UsageError
 from ensue.files import FilePath
 from ensue.spark.replay import UNLIMITED, Pace, Planner, Positions, parts
 from ensue.spark.replay_walk import Position, Segment
-from ensue.spark.source_options import Options
+from ensue.spark.source_options import Options, check_there
 from ensue.spark.source_rows import CHUNKS, LINES, RANGES, rows_of
 
 __all__ = ["CHUNKS", "LINES", "RANGES", "ReplayReader", "ReplaySource", "register"]
@@ -63,6 +63,7 @@ def replayed(
     spark: SparkSession, paths: Mapping[str, FilePath], *, finite: bool = True, **more: Any
 ) -> DataFrame:
     """Streams in files, by their IRIs, as the pipeline reads them; `more` are other options of the source."""
+    check_there(paths)  # Here, too: from within the source it would come out as an error of Spark's.
     register(spark)
     # From here: Spark's own processes may be at home in another folder.
     streams = json.dumps({iri: os.path.abspath(path) for iri, path in paths.items()})

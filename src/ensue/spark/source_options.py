@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ensue.errors import InputError, Place, UsageError, did_you_mean
+from ensue.files import FilePath
 
 BYTES_PER_BATCH = 256 << 20
 
@@ -55,11 +56,16 @@ def _streams(given: Mapping[str, str]) -> dict[str, str]:
         hint = f"either path, a file or a directory, or streams, {_STREAMS_HINT}"
         raise UsageError("format('ensue') takes a path, or else streams", hint=hint)
     paths = {"": given["path"]} if "path" in given else _paths(given["streams"])
+    check_there(paths)
+    return paths
+
+
+def check_there(paths: Mapping[str, FilePath]) -> None:
+    """An error for the first stream, of paths by IRI, that is not there."""
     for path in paths.values():
         if not os.path.exists(path):
             hint = "check the path for a typing error; a directory may be empty, but has to be there"
-            raise InputError("no such file or directory", place=Place(path), hint=hint)
-    return paths
+            raise InputError("no such file or directory", place=Place(str(path)), hint=hint)
 
 
 def _paths(text: str) -> dict[str, str]:
