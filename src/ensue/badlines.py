@@ -18,7 +18,8 @@ class BadLine:
     """A line, or another part of a stream file, that could not be read.
 
     `offset` counts the unzipped bytes before the line. What is not known of the place is None: the
-    parsers of TriG and JSON-LD say where a fault in syntax is, but not where a statement was.
+    parsers of TriG and JSON-LD say where a fault in syntax is, but not where a statement was. Who gives
+    no hint for what is not a line has it in the reason.
     """
 
     file: str
@@ -32,7 +33,10 @@ class BadLine:
     def error(self) -> InputError:
         """The same as an error to raise."""
         place = Place(self.file, self.line, self.column)
-        return InputError(self.reason, place=place, hint=self.hint or hint_for(self.reason) or _LINE_HINT)
+        hint = self.hint
+        if hint is None and (self.line, self.offset) != (None, None):
+            hint = hint_for(self.reason) or _LINE_HINT
+        return InputError(self.reason, place=place, hint=hint)
 
 
 OnBad = Callable[[BadLine], None]

@@ -276,6 +276,14 @@ def test_times_and_statements_in_two_columns(kind):
     assert [letter[3] for letter in dead] == ["6\t<urn:a>", "oops", "7"]
 
 
+@pytest.mark.parametrize(
+    "rest", [b"[" * 100_000, b'["\\ud800", ""]', b'["a"]', b'["a", 1]', b'["\xff", ""]', b"{}", b"\xff"]
+)
+def test_a_line_that_looks_like_what_was_not_read_of_a_document(rest):
+    _, dead = rows_of(decode(pa.record_batch({"value": [b"not read: " + rest], "offset": [7]})))
+    assert [letter[1:3] for letter in dead] == [(7, "no tab between time and statement")]
+
+
 def test_text_that_is_not_utf8_is_a_dead_letter():
     value = pa.array([GOOD.replace(b"b", b"\xff"), GOOD], pa.binary()).view(pa.string())
     rows, [letter] = rows_of(decode(pa.record_batch({"value": value})))

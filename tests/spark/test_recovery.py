@@ -325,6 +325,34 @@ def test_a_malformed_line_where_that_is_an_error(case):
     )
 
 
+DOCUMENT = """\
+<urn:g> <http://www.w3.org/ns/prov#generatedAtTime> "1970-01-01T00:00:01Z"^^<xsd:dateTime> .
+<urn:g> { <urn:a> <http://example.org/isIn> <urn:b> }
+<urn:☃> { <urn:a> <http://example.org/isIn> <urn:b> }
+<urn:h> { <urn:cut> <urn:o\tff> <urn:b> }
+"""
+
+
+def test_what_is_wrong_in_a_document_is_said_as_in_process(case):
+    case.stream = case.folder / "s.trig"
+    case.stream.write_text(DOCUMENT.replace("xsd:", "http://www.w3.org/2001/XMLSchema#"))
+    expected = case.expected("--dead-letters", str(case.folder / "expected.dead"))
+    code, said = case.run("--dead-letters", str(case.folder / "dead"))
+    assert (code, evaluations(case.output)) == (0, expected), said
+    wanted, found = (
+        [json.loads(line) for line in (case.folder / name).read_text().splitlines()]
+        for name in ("expected.dead", "dead")
+    )
+    assert len(wanted) == len(found) == 2
+    for want, bad in zip(wanted, found, strict=True):
+        assert (bad["file"], bad["text"], bad["offset"]) == (want["file"], want["text"], None)
+        place = f"line {want['line']}, column {want['column']}: " if want["line"] else ""
+        assert bad["reason"] == f"{place}{want['reason']} (hint: {want['hint']})"
+    code, said = case.run("--strict", output=case.folder / "strict.jsonl")
+    first = " ".join(found[0]["reason"].split())
+    assert (code, said.splitlines()[-1]) == (1, f"ensue: {case.stream}: {first}")
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "said"),
     [

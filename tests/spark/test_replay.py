@@ -519,7 +519,9 @@ def test_documents_come_as_timed_lines(run, tmp_path, name, budget):
     assert rows.column("offset").to_pylist() == list(range(6))
     decoded = decode(rows.combine_chunks().to_batches()[0])
     assert decoded.statements.column("time").to_pylist() == [1000] * 3 + [2000] * 2
-    assert "graph <urn:g3> has no time" in decoded.dead.column("line")[0].as_py()
+    (letter,) = decoded.dead.to_pylist()
+    assert (letter["line"], letter["offset"]) == ("<urn:g3>", None)
+    assert letter["reason"] == f"{dead[0].reason} (hint: {dead[0].hint})"
 
 
 def test_quads_with_times_on_graphs_are_told_from_timed_lines(run, tmp_path):

@@ -106,6 +106,8 @@ class Sink(ABC):
 
 def _said_where(bad: BadLine) -> BadLine:
     """For the user to read: lines are not counted here, as any task may begin in the middle of a file."""
+    if bad.offset is None:  # Not a line.
+        return bad
     return replace(bad, reason=f"{bad.reason}, in the line at byte {bad.offset}")
 
 

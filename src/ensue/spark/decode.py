@@ -26,6 +26,7 @@ from ensue.maintain.kernel.lines import scan
 from ensue.maintain.kernel.sieve import EVERYTHING, Sieve
 from ensue.model import by_column
 from ensue.spark.blocks import NO_GRAPH, Block
+from ensue.spark.unread import of_line
 from ensue.streamfile import Fault, Timed, read_block, read_line, text_of
 from ensue.windows.runs import Runs
 
@@ -37,7 +38,10 @@ STATEMENTS = pa.schema(
 DEAD = pa.schema(
     [("file", pa.string()), ("offset", pa.int64()), ("reason", pa.string()), ("line", pa.string())]
 )
-"""A dead letter: where a line was (its file, and how many bytes before it), why it is dead, and its text."""
+"""A dead letter: where a line was (its file, and how many bytes before it), why it is dead, and its text.
+
+What of a document could not be read has no offset: its reason says where it was, as far as that is known.
+"""
 
 DECODED = pa.schema([*STATEMENTS, *DEAD])
 """Statements and dead letters in one table: a dead letter has a `reason`."""
@@ -205,7 +209,7 @@ def _closer_look(given: Given, rows: _Rows) -> tuple[Part, pa.RecordBatch]:
     found = list(_read_by_file(files, raws, given.scoped))
     good = [(row, *it) for row, it in zip(rows, found, strict=True) if isinstance(it, tuple)]
     dead = [
-        (file, offset, it.reason, text_of(raw or b""))
+        _letter(file, offset, raw or b"", it)
         for file, offset, raw, it in zip(files, offsets, raws, found, strict=True)
         if isinstance(it, Fault)
     ]
@@ -213,6 +217,12 @@ def _closer_look(given: Given, rows: _Rows) -> tuple[Part, pa.RecordBatch]:
     statements = pa.record_batch(columns, schema=STATEMENTS)
     letters = pa.record_batch(by_column(dead, len(DEAD)), schema=DEAD)
     return Part(np.array(kept, np.int64), Block.of(statements)), letters
+
+
+def _letter(file: str, offset: int | None, raw: bytes, fault: Fault) -> tuple[str, int | None, str, str]:
+    """A dead letter. What could not be read of a document says why itself, and has no offset there."""
+    unread = of_line(raw)
+    return (file, offset, fault.reason, text_of(raw)) if unread is None else (file, None, *unread)
 
 
 def _read_by_file(files: list[str], raws: list[bytes | None], scoped: bool) -> Iterator[Timed | Fault | None]:

@@ -14,6 +14,7 @@ import numpy as np
 from ensue.badlines import BadLine
 from ensue.files import Source, Timed
 from ensue.spark.replay_files import CHUNK, shrunk, stat
+from ensue.spark.unread import as_line
 from ensue.streamgraphs import read_document
 
 
@@ -21,7 +22,7 @@ class Tape:
     """The lines of a zipped file, whose offsets are unzipped bytes, or of a document.
 
     The lines of a document are its statements in canonical text, and its offsets are their numbers. What of
-    it has no place in the stream comes as a line without a time, which `decode` puts among dead letters.
+    it has no place in the stream comes as a line of its own, which `decode` puts among dead letters.
     """
 
     def __init__(self, path: str, *, document: bool) -> None:
@@ -151,6 +152,5 @@ def _statements(path: str) -> Generator[bytes]:
 
 def _text(batch: list[Timed], bad: list[BadLine]) -> bytes:
     lines = [f"{time}\t{s} {p} {o} {graph} .\n" for time, s, p, o, graph in batch]
-    # Without tabs and line feeds, so that it is one line, and none with a time.
-    lines += [" ".join(f"not read: {problem.error()}".split()) + "\n" for problem in bad]
+    lines += map(as_line, bad)
     return "".join(lines).encode()

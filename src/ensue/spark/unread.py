@@ -1,0 +1,48 @@
+"""What of a document could not be read, as a line of its own among the lines of its statements.
+
+A document is parsed where its lines are cut, and its dead letters are made where lines are decoded: so the
+reason travels as a line, which no time and no tab make a statement of.
+"""
+
+from __future__ import annotations
+
+import json
+
+from ensue.badlines import BadLine
+
+_MARK = "not read: "
+
+
+def as_line(bad: BadLine) -> str:
+    r"""The line, with its line feed.
+
+    >>> as_line(BadLine("s.trig", 3, 7, None, "", "no dot", "end it with one"))
+    'not read: ["line 3, column 7: no dot (hint: end it with one)", ""]\n'
+    """
+    places = (("line", bad.line), ("column", bad.column))
+    place = ", ".join(f"{name} {number}" for name, number in places if number is not None)
+    hint = "" if bad.hint is None else f" (hint: {bad.hint})"
+    reason = f"{place}: {bad.reason}{hint}" if place else f"{bad.reason}{hint}"
+    # JSON has neither tabs nor line feeds in it.
+    return f"{_MARK}{json.dumps([reason, bad.text])}\n"
+
+
+def of_line(line: bytes) -> tuple[str, str] | None:
+    """The reason and the text of what could not be read; None for any other line, whatever it looks like.
+
+    >>> of_line(as_line(BadLine("s.trig", None, None, None, "<urn:g>", "no time")).encode())
+    ('no time', '<urn:g>')
+    >>> of_line(b"not read: yet"), of_line(b'not read: ["a"]')
+    (None, None)
+    """
+    if not line.startswith(_MARK.encode()):
+        return None
+    # A stream may bring just such a line, and must not stop the job with it.
+    try:
+        match json.loads(line[len(_MARK) :]):
+            case [str(reason), str(text)]:
+                (reason + text).encode()  # JSON can spell half a character, and Arrow takes none.
+                return reason, text
+    except (ValueError, RecursionError):
+        pass
+    return None
