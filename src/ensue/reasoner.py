@@ -275,6 +275,11 @@ class Reasoner:
         retracted = self.arrivals([self._intake.timed(statement) for statement in statements])
         self._intake.put_retraction(stream, retracted, every=every)
 
+    def prepare(self) -> None:
+        """Do now what the first window would have to wait for: close the background, make the plans."""
+        self._counting.held()
+        self._sweep()
+
     def heartbeat(self, stream: str, time: int) -> None:
         """Nothing at or below `time` will follow on a stream, whether or not anything has come."""
         self._windows_over(stream)
