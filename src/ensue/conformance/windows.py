@@ -1,7 +1,7 @@
 """What the windows of a C-SPARQL query hold, found without the engine, and what pyoxigraph answers over that.
 
 The text of the query is read by regular expressions, the files by pyoxigraph. A window holds what has a time
-in (close - range, close]; windows close at multiples of their step. The query is due whenever one of its windows
+in (close - range, close]; windows close at multiples of their step. The query is due whenever a window
 closes, from the first close that sees a statement to the last one at which a window still holds some.
 """
 
@@ -59,7 +59,7 @@ class Windows:
         still = set(store)
         held: set[ox.Quad] = set()
         for close in self._closes():
-            started = time.perf_counter()
+            started = time.process_time()
             now = {
                 quad
                 for stream, size, step in self._specs
@@ -70,9 +70,9 @@ class Windows:
             for quad in now - held:
                 store.add(quad)
             held = now
-            loaded = time.perf_counter()
+            loaded = time.process_time()
             variables, rows = _answers(store, self._sparql)
-            asked = time.perf_counter()
+            asked = time.process_time()
             yield Moment(close, variables, rows, asked - loaded, loaded - started)
 
     def _closes(self) -> list[int]:
