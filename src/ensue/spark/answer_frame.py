@@ -27,6 +27,7 @@ from ensue.rules.tree import RuleSet
 from ensue.spark.answer_rows import DeadLetters, Layout, Terms, Unpack
 from ensue.spark.inputs import Stream, sources_of
 from ensue.spark.merge_rows import MergeRows
+from ensue.spark.payload_files import lasting
 from ensue.spark.pipeline import stepped
 from ensue.spark.plan import Plan, plan_of
 from ensue.spark.processor import ANSWERS, COUNTERS, FAILED, LETTERS, STEPPED
@@ -138,7 +139,9 @@ def _merged(rows: DataFrame, plan: Plan) -> DataFrame:
 
     All of them are in one micro-batch, so what brings them together has nothing to remember.
     """
-    return rows.repartition(len(plan.keys), "query").mapInArrow(MergeRows.of(plan), STEPPED)
+    return rows.repartition(len(plan.keys), "query").mapInArrow(
+        MergeRows.of(plan, lasting(rows.sparkSession).pack), STEPPED
+    )
 
 
 def _parsed(queries: Query | Iterable[Query]) -> Iterator[ContinuousQuery]:
