@@ -40,6 +40,7 @@ def parse_time(text: str) -> int:
     if time is not None:
         return time
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    shown = shown.encode("utf-8", "backslashreplace").decode()
     if milliseconds(text, needs_zone=False) is not None:
         raise InputError(f"'{shown}' has no time zone", hint="end it with Z or +01:00")
     raise InputError(f"'{shown}' is not a time", hint=TIME_HINT)
