@@ -432,7 +432,7 @@ BAD = [
     (f"ASK {S} {{ VALUES (?s ?o) {{ (1) }} »}}", "not SPARQL, from '}'", "missing or misspelt"),
     (f"»SELECT ?s (COUNT(?o) AS ?n) {S} {ALL}", "neither grouped nor inside an aggregate", "GROUP BY"),
     (f"ASK {S} {{{'{' * 49}»{'{' * 9}{'}' * 59}", "more than 50 deep", "split"),
-    (f"»ASK {S} {'{' * 45}{'}' * 45}", "nested too deeply", "split"),
+    (f"ASK {S} {'{' * 32}»{'{' * 13}{'}' * 45}", "nested too deeply", "split"),
     (f"ASK {S} »\ud800", "half a character", "retype"),
 ]
 

@@ -25,7 +25,8 @@ from rdflib.plugins.sparql.parserutils import CompValue
 from ensue.errors import QueryError, QuerySyntaxError
 from ensue.query.language_cursor import blank
 from ensue.query.tree import HIDDEN
-from ensue.rdflib_grammar import quick
+from ensue.query.language_shape import narrow
+from ensue.rdflib_grammar import deep_calls, parsed
 from ensue.rules.lexer import Source, Token
 
 
@@ -105,10 +106,11 @@ def algebra(query: Inner, prefixes: dict[str, str], base: str) -> CompValue:
     ('AskQuery', 'BGP')
     """
     try:
-        with _literals_as_written():
-            parsed = quick(Query).parse_string(query.text, parse_all=True)
-            _keep_filters(parsed)
-            found = translateQuery(parsed, base, prefixes).algebra
+        with _literals_as_written(), deep_calls():
+            tree = parsed(Query, query.text)
+            _keep_filters(tree)
+            narrow(tree)
+            found = translateQuery(tree, base, prefixes).algebra
             _order_star(query, found)
         _check_meaning(query, prefixes, base)
         return found
@@ -245,7 +247,7 @@ def _closing(query: Inner, opening: int) -> int:
 
 def _fault(group: str) -> int | None:
     try:
-        quick(GroupGraphPattern).parse_string(group, parse_all=True)
+        parsed(GroupGraphPattern, group)
     except ParseBaseException as problem:
         return problem.loc
     except Exception:
