@@ -24,9 +24,10 @@ from rdflib.plugins.sparql.parserutils import CompValue
 
 from ensue.errors import QueryError, QuerySyntaxError
 from ensue.query.language_cursor import blank
-from ensue.query.tree import HIDDEN
 from ensue.query.language_shape import narrow
+from ensue.query.tree import HIDDEN
 from ensue.rdflib_grammar import deep_calls, parsed
+from ensue.rules.growth import bounded
 from ensue.rules.lexer import Source, Token
 
 
@@ -283,13 +284,29 @@ def _check_meaning(query: Inner, prefixes: dict[str, str], base: str) -> None:
     Either may have to evaluate the query, so both must take it.
     """
     try:
-        ox.Store().query(query.text, base_iri=base, prefixes=prefixes)
+        _try_to_run(query.text, prefixes, base)
     except SyntaxError as problem:
         found = re.match(r"error at (\d+):(\d+)", str(problem))
         offset = Source(query.text, "").offset(int(found[1]), int(found[2])) if found else 0
         raise _meaning_error(query, _index(query, offset), str(problem)) from problem
     except (OSError, RuntimeError, ValueError):
         pass  # it parsed; that it cannot be evaluated here, for want of a function, is no fault of its
+
+
+def _try_to_run(text: str, prefixes: dict[str, str], base: str) -> None:
+    """Have oxigraph parse a query; an ASK is evaluated at once, so what it makes is bounded."""
+    own = bounded(text)
+    try:
+        ox.Store().query(
+            own.text,
+            base_iri=base,
+            prefixes=prefixes,
+            custom_functions=dict(own.functions),
+            custom_aggregate_functions=dict(own.aggregates),
+        )
+    except SyntaxError:
+        # The same fault again, at its place in the text as it was.
+        ox.Store().query(text, base_iri=base, prefixes=prefixes)
 
 
 def _meaning_error(query: Inner, index: int, problem: str) -> QueryError:
