@@ -102,8 +102,8 @@ class ClassArchive:
         """What makes Java start from it; None if it is not there."""
         below = [] if self.base is None else [self.base.file]
         files = [*below, self.kept.file]
-        for file in files:
-            with suppress(OSError, TypeError):
+        for file in filter(None, files):
+            with suppress(OSError):
                 os.utime(file)  # It is in use: see `_sweep`.
         return None if None in files else f"-XX:SharedArchiveFile={':'.join(map(str, files))} {_QUIET}"
 
