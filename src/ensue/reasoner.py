@@ -17,8 +17,10 @@ from ensue.dictionary import Dictionary
 from ensue.errors import StrategyError, UsageError, did_you_mean
 from ensue.files import FilePath
 from ensue.graphs import Graphs
+from ensue.guard import Guard, one_at_a_time
 from ensue.knowledge import InFiles, Knowledge, Update
 from ensue.maintain import check_strategy
+from ensue.maintain.budget import AtLimit, Budget
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, by_column
 from ensue.plan.representatives import EQUALITIES
 from ensue.proof.explanation import Explanation
@@ -106,6 +108,11 @@ class Reasoner:
         violations: str | None = None,
         explain: bool = False,
         collects: bool = True,
+        max_facts: int | None = None,
+        max_memory: int | str | None = None,
+        max_rounds: int | None = None,
+        at_limit: AtLimit = "stop",
+        budget: Budget | None = None,
     ) -> None:
         """`background` is in files; `graphs` says which file the IRI of a FROM is, `allow` from where else
         FROM may read files. Or `background` says all of that itself.
@@ -122,8 +129,16 @@ class Reasoner:
         `violations`: "changes" or "all" of what violates conditions in the windows (see `violations`).
         `explain`: remember what the last two windows of each query held, so that it can be told why.
         `collects`: partial matches of temporal queries are dropped once nothing to come can complete them.
+        `max_facts`: how many facts are held at most by whoever keeps windows over the same streams closed,
+        `max_memory`: how much memory the process may take, in bytes or as "2g" (default: four fifths of the
+        machine's), `max_rounds`: how many rounds of computed terms one closing may take. Beyond one of these
+        BudgetError is raised: `at_limit="stop"`. Or `budget` says all of that.
+        After a failure in the middle of a step every call raises BrokenError. Threads may share a reasoner:
+        one at a time is in it, and each result is given once.
         """
+        self._guard = Guard()
         self.dictionary = self._make_dictionary()
+        self.dictionary.budget = budget or Budget.of(max_facts, max_memory, max_rounds, at_limit)
         if strategy != "auto":
             check_strategy(strategy)
         self.strategy = strategy
@@ -159,6 +174,9 @@ class Reasoner:
         self._counting = Counting(self.dictionary, self._sources, self._intake, self._timeline)
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
+        """Results that nobody has taken yet."""
+        self._steps: Iterator[list[Result]] = iter(())
+        """The steps that are being done: whoever asks next goes on with them."""
         self.answers = 0
 
     def _running(self) -> Sequence[RunningQuery]:
@@ -170,6 +188,7 @@ class Reasoner:
 
     # -- queries -----------------------------------------------------------------------------------
 
+    @one_at_a_time
     def register(
         self,
         query: str | ContinuousQuery,
@@ -188,6 +207,7 @@ class Reasoner:
             self.watch(watch)
         return registered
 
+    @one_at_a_time
     def watch(self, watch: Watch, share: Share | None = None) -> None:
         """Look out for violations in a window that queries read, from now on; `register` does it for its own.
 
@@ -212,6 +232,7 @@ class Reasoner:
             self._intake.forget(parsed.name)  # Nobody has to wait for what is made here.
         return Registration(parsed.name, exact_from)
 
+    @one_at_a_time
     def remove(self, name: str) -> None:
         """Answer a query no more, and forget what only that query needed."""
         self._remove(name)
@@ -259,6 +280,7 @@ class Reasoner:
         """
         self.feed(stream, [self._intake.timed(statement) for statement in statements])
 
+    @one_at_a_time
     def feed(self, stream: str, batch: Sequence[Timed]) -> None:
         """Like `push`, for terms that are canonical text already, as `read_stream` gives them."""
         with self._sources.stages.of("feed"):
@@ -267,36 +289,44 @@ class Reasoner:
 
     def _catch_up(self) -> None:
         """Read the windows that have closed, before something late is let in that they must not hold."""
-        self._ready.extend(self._run())
+        with self._guard.step():
+            self._steps = self._run()
+            for found in self._steps:
+                self._ready.extend(found)
 
+    @one_at_a_time
     def retract(self, stream: str, statements: Iterable[Statement], *, every: bool = False) -> None:
         """Take back the newest copy (or `every` copy) of each statement, at the time that is given."""
         self._windows_over(stream)
         retracted = self.arrivals([self._intake.timed(statement) for statement in statements])
         self._intake.put_retraction(stream, retracted, every=every)
 
+    @one_at_a_time
     def heartbeat(self, stream: str, time: int) -> None:
         """Nothing at or below `time` will follow on a stream, whether or not anything has come."""
         self._windows_over(stream)
         self._intake.heartbeat(stream, time)
 
+    @one_at_a_time
     def advance(self, to: int | None = None) -> Iterator[Result]:
         """The results of every window that has closed: by what came, or because it is `to` now.
 
         `to` promises that nothing at or below it will follow on any stream. What is not consumed of
-        the results comes first the next time.
+        the results comes first the next time, or goes to another thread, or to a loop inside this one, that
+        asks meanwhile: each result is given once, in order.
         """
         if to is not None:
             self._intake.heartbeat(None, to)
-        return self.told_apart(self._results(), own=True)
+        return self._guard.steps(self.told_apart(self._results(), own=True))
 
+    @one_at_a_time
     def end(self, stream: str | None = None) -> Iterator[Result]:
         """Nothing will follow on a stream (None: on any). Once all have ended, what they hold fires."""
         for name in [stream] if stream is not None else self.streams:
             self._windows_over(name)
             self._intake.end(name)
             self._timeline.end(name)
-        return self.told_apart(self._results(), own=True)
+        return self._guard.steps(self.told_apart(self._results(), own=True))
 
     # -- a background that changes -----------------------------------------------------------------
 
@@ -345,6 +375,7 @@ class Reasoner:
         """
         return self.change(reloaded(background, graphs or {}, at))
 
+    @one_at_a_time
     def change(self, update: Update) -> int | None:
         """The same for an update as data."""
         check_temporal([running.query for running in self._timeline.queries])
@@ -361,6 +392,7 @@ class Reasoner:
         self._why.start_over(background)
         self._watches.start_over(background)
 
+    @one_at_a_time
     def violations(self) -> Iterator[Reported]:
         """What violates conditions in the windows that closed, as far as results were asked for; each once.
 
@@ -412,22 +444,31 @@ class Reasoner:
                 self._watches.background_came(each, each - {name})
 
     def _results(self) -> Iterator[Result]:
-        while self._ready:
-            yield self._ready.popleft()
-        yield from self._run()
+        """What is ready, then all else that is due, whoever else takes some of it meanwhile."""
+        begun = False
+        while True:
+            if self._ready:
+                yield self._ready.popleft()
+                continue
+            if not begun:
+                self._steps, begun = self._run(), True
+            found = next(self._steps, None)
+            if found is None:
+                return
+            self._ready.extend(found)
 
-    def _run(self) -> Iterator[Result]:
+    def _run(self) -> Iterator[list[Result]]:
         """Go from stop to stop, as far as the frontier has come."""
         limit = self._intake.time
         if limit == FOREVER:
             yield from self._finish()
             return
         while (time := self._next_stop(limit)) is not None:
-            yield from self._stop(time)
+            yield self._stop(time)
         if limit > NEVER:
-            yield from self._stop(limit)
+            yield self._stop(limit)
 
-    def _finish(self) -> Iterator[Result]:
+    def _finish(self) -> Iterator[list[Result]]:
         """All streams have ended: level by level, until nothing is due any more."""
         self._end_counts()
         for level in range(self._timeline.depth):
@@ -436,11 +477,11 @@ class Reasoner:
                 limit = FOREVER if self._timeline.is_busy(level) else self._intake.newest
                 time = self._next_stop(limit)
                 if time is not None:
-                    yield from self._stop(time)
+                    yield self._stop(time)
                 else:
                     self._admit(limit)
             self._timeline.end_level(level)
-        yield from self._counted(self._timeline.take())
+        yield self._counted(self._timeline.take())
 
     def _next_stop(self, limit: int) -> int | None:
         """The next stop. Where counting can bring one about, what comes before it is admitted first."""
@@ -506,6 +547,7 @@ class Reasoner:
 
     # -- why ---------------------------------------------------------------------------------------
 
+    @one_at_a_time
     def explain(
         self, fact: tuple[Term, Term, Term], *, query: str | None = None, at: int | None = None
     ) -> Explanation:
@@ -526,6 +568,7 @@ class Reasoner:
         s, p, o = map(term_text, fact)
         return self._asked_why().fact((s, p, o), query, at)
 
+    @one_at_a_time
     def explain_answer(self, answer_of: str | Result, row: Row, *, at: int | None = None) -> Explanation:
         """Why a row is an answer of a query, by proofs of the facts that it rests on.
 
@@ -533,6 +576,7 @@ class Reasoner:
         """
         return self._asked_why().answer(answer_of, row, at)
 
+    @one_at_a_time
     def explain_left(self, query: str, row: Row) -> Explanation:
         """Why a row was an answer of a query the last time but one, and what has gone that it rested on.
 
@@ -548,6 +592,7 @@ class Reasoner:
 
     # -- what it does ------------------------------------------------------------------------------
 
+    @one_at_a_time
     def plan(self) -> dict[str, Any]:
         """How queries are answered and what they share, as plain data: what `ensue explain` shows."""
         rules = self._background.rules
@@ -558,10 +603,12 @@ class Reasoner:
             **self._timeline.plan(),
         }
 
+    @one_at_a_time
     def counters(self) -> dict[str, Any]:
         """What came and what was answered so far: cheap enough for every step."""
         return self._counting.counters(self._streams, self.answers)
 
+    @one_at_a_time
     def metrics(self) -> dict[str, Any]:
         """Counters, for machines: what came, what is held, what was answered, how long it took.
 
@@ -569,6 +616,7 @@ class Reasoner:
         """
         return {**self.counters(), **self.held(), "derived": self._counting.derived()}
 
+    @one_at_a_time
     def held(self) -> dict[str, int]:
         """How much is held, and how much was done for it. Brings everything up to date first."""
         return self._counting.held()
