@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from ensue.errors import InputError, Place, UsageError, did_you_mean
 from ensue.knowledge import Knowledge, Sent, Update
+from ensue.maintain.budget import Budget
 from ensue.model import NEVER
 from ensue.plan.representatives import EQUALITIES
 from ensue.query.language import parse_query
@@ -99,6 +100,7 @@ class Settings:
     equality: str = EQUALITIES[0]
     violations: str | None = None
     explain: bool = False
+    budget: Budget = field(default_factory=Budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +189,7 @@ class Job:
             equality=settings.equality,
             violations=settings.violations,
             explain=settings.explain,
+            budget=settings.budget,
         )
         for name, watch in self.watches.items():
             made.watch(watch, shares.get(name))

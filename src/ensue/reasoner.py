@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 from ensue.dictionary import Dictionary
 from ensue.errors import BufferFullError, StrategyError, UsageError, did_you_mean
 from ensue.files import FilePath
+from ensue.guard import Guard, one_at_a_time
 from ensue.knowledge import Knowledge, Update
 from ensue.maintain import check_strategy
+from ensue.maintain.budget import AtLimit, Budget
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, by_column
 from ensue.plan.representatives import EQUALITIES
 from ensue.proof.explanation import Explanation
@@ -117,6 +119,11 @@ class Reasoner:
         violations: str | None = None,
         explain: bool = False,
         collects: bool = True,
+        max_facts: int | None = None,
+        max_memory: int | str | None = None,
+        max_rounds: int | None = None,
+        at_limit: AtLimit = "stop",
+        budget: Budget | None = None,
     ) -> None:
         """`background` is a file, a graph of rdflib or pyoxigraph, statements, or several of these; `graphs`
         says which file or graph the IRI of a FROM is, `allow` from where else FROM may read files.
@@ -133,8 +140,16 @@ class Reasoner:
         `violations`: "changes" or "all" of what violates conditions in the windows (see `violations`).
         `explain`: remember what the last two windows of each query held, so that it can be told why.
         `collects`: partial matches of temporal queries are dropped once nothing to come can complete them.
+        `max_facts`: how many facts are held at most by whoever keeps windows over the same streams closed,
+        `max_memory`: how much memory the process may take, in bytes or as "2g" (default: four fifths of the
+        machine's), `max_rounds`: how many rounds of computed terms one closing may take. Beyond one of these
+        BudgetError is raised: `at_limit="stop"`. Or `budget` says all of that.
+        After a failure in the middle of a step every call raises BrokenError. Threads may share a reasoner:
+        one at a time is in it, and each result is given once.
         """
+        self._guard = Guard()
         self.dictionary = self._make_dictionary()
+        self.dictionary.budget = budget or Budget.of(max_facts, max_memory, max_rounds, at_limit)
         if strategy != "auto":
             check_strategy(strategy)
         self.strategy = strategy
@@ -178,9 +193,12 @@ class Reasoner:
         self._counting = Counting(self.dictionary, self._sources, self._intake, self._timeline)
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
+        """Results that nobody has taken yet."""
         self._max_ready = max_pending
         self._due = False
         """Whether results were asked for that nobody has begun to take, or not to the end."""
+        self._steps: Iterator[list[Result]] = iter(())
+        """The steps that are being done: whoever asks next goes on with them."""
         self.answers = 0
 
     def _running(self) -> Sequence[RunningQuery]:
@@ -192,6 +210,7 @@ class Reasoner:
 
     # -- queries -----------------------------------------------------------------------------------
 
+    @one_at_a_time
     def register(
         self,
         query: str | ContinuousQuery,
@@ -213,6 +232,7 @@ class Reasoner:
             self.watch(watch)
         return registered
 
+    @one_at_a_time
     def watch(self, watch: Watch, share: Share | None = None) -> None:
         """Look out for violations in a window that queries read, from now on; `register` does it for its own.
 
@@ -237,6 +257,7 @@ class Reasoner:
             self._intake.forget(parsed.name)  # Nobody has to wait for what is made here.
         return Registration(parsed.name, exact_from)
 
+    @one_at_a_time
     def remove(self, name: Name | Registration) -> None:
         """Answer a query no more, and forget what only that query needed."""
         self._catch_up()
@@ -287,6 +308,7 @@ class Reasoner:
         """
         self.feed(name_text(stream), self._intake.timed(statements))
 
+    @one_at_a_time
     def feed(self, stream: str, batch: Sequence[Timed]) -> None:
         """Like `push`, for terms that are canonical text already, as `read_stream` gives them."""
         grids = self._windows_over(stream)
@@ -295,6 +317,7 @@ class Reasoner:
         with self._sources.stages.of("feed"):
             self._intake.put(stream, self.arrivals(batch), grids, self._timeline.arrive, self._read_closed)
 
+    @one_at_a_time
     def retract(self, stream: Name, statements: Iterable[TimedStatement], *, every: bool = False) -> None:
         """Take back the newest copy (or `every` copy) of each statement, at the time that is given."""
         name = name_text(stream)
@@ -303,24 +326,28 @@ class Reasoner:
         self._catch_up()
         self._intake.put_retraction(name, retracted, every=every)
 
+    @one_at_a_time
     def heartbeat(self, stream: Name, time: Time) -> None:
         """Nothing at or below `time` will follow on a stream, whether or not anything has come."""
         name = name_text(stream)
         self._windows_over(name)
         self._intake.heartbeat(name, time_in(time, promise=True))
 
+    @one_at_a_time
     def advance(self, to: Time | None = None) -> Iterator[Result]:
         """The results of every window that has closed: by what came, or because it is `to` now.
 
         `to` promises that nothing at or below it will follow on any stream. Windows are read and queries
         answered as the results are taken. What is not taken is done all the same, by the next call that
-        depends on it, and comes first the next time.
+        depends on it, and comes first the next time, or goes to another thread, or to a loop inside this one,
+        that asks meanwhile: each result is given once, in order.
         """
         if to is not None:
             self._intake.heartbeat(None, time_in(to, "to", promise=True))
         self._due = True
-        return self.told_apart(self._results(), own=True)
+        return self._guard.steps(self.told_apart(self._results(), own=True))
 
+    @one_at_a_time
     def end(self, stream: Name | None = None) -> Iterator[Result]:
         """Nothing will follow on a stream (None: on any). Once all have ended, what they hold fires."""
         names = self.streams if stream is None else [name_text(stream)]
@@ -329,7 +356,7 @@ class Reasoner:
             self._intake.end(name)
             self._timeline.end(name)
         self._due = True
-        return self.told_apart(self._results(), own=True)
+        return self._guard.steps(self.told_apart(self._results(), own=True))
 
     def _catch_up(self) -> None:
         """Do what `advance` or `end` has promised, and nobody has taken: results wait to be taken."""
@@ -339,7 +366,10 @@ class Reasoner:
 
     def _read_closed(self) -> None:
         """Read the windows that have closed, say before something late is let in that they must not hold."""
-        self._ready.extend(list(self._run()))
+        with self._guard.step():
+            self._steps = self._run()
+            for found in self._steps:
+                self._ready.extend(found)
 
     def _check_taken(self) -> None:
         waiting = len(self._ready)
@@ -396,6 +426,7 @@ class Reasoner:
         """
         return self.change(reloaded(background, graphs or {}, time_in(at, "at")))
 
+    @one_at_a_time
     def change(self, update: Update) -> int | None:
         """The same for an update as data."""
         self._catch_up()
@@ -413,6 +444,7 @@ class Reasoner:
         self._why.start_over(background)
         self._watches.start_over(background)
 
+    @one_at_a_time
     def violations(self) -> Iterator[Reported]:
         """What violates conditions in the windows that closed, as far as results were asked for; each once.
 
@@ -465,32 +497,36 @@ class Reasoner:
                 self._watches.background_came(each, each - {name})
 
     def _results(self) -> Iterator[Result]:
+        """What is ready, then all else that is due, whoever else takes some of it meanwhile."""
         self._due = False
+        begun = False
         try:
-            yield from self._taken(())
-            yield from self._run()
+            while True:
+                if self._ready:
+                    yield self._ready.popleft()
+                    continue
+                if not begun:
+                    self._steps, begun = self._run(), True
+                found = next(self._steps, None)
+                if found is None:
+                    return
+                self._ready.extend(found)
         except GeneratorExit:  # Nobody wants more of them now.
             self._due = True
             raise
 
-    def _taken(self, results: Iterable[Result]) -> Iterator[Result]:
-        """Results as they are taken, after those that wait. What is not taken waits."""
-        self._ready.extend(results)
-        while self._ready:
-            yield self._ready.popleft()
-
-    def _run(self) -> Iterator[Result]:
+    def _run(self) -> Iterator[list[Result]]:
         """Go from stop to stop, as far as the frontier has come."""
         limit = self._intake.time
         if limit == FOREVER:
             yield from self._finish()
             return
         while (time := self._next_stop(limit)) is not None:
-            yield from self._taken(self._stop(time))
+            yield self._stop(time)
         if limit > NEVER:
-            yield from self._taken(self._stop(limit))
+            yield self._stop(limit)
 
-    def _finish(self) -> Iterator[Result]:
+    def _finish(self) -> Iterator[list[Result]]:
         """All streams have ended: level by level, until nothing is due any more."""
         self._end_counts()
         for level in range(self._timeline.depth):
@@ -499,11 +535,11 @@ class Reasoner:
                 limit = FOREVER if self._timeline.is_busy(level) else self._intake.newest
                 time = self._next_stop(limit)
                 if time is not None:
-                    yield from self._taken(self._stop(time))
+                    yield self._stop(time)
                 else:
                     self._admit(limit)
             self._timeline.end_level(level)
-        yield from self._taken(self._counted(self._timeline.take()))
+        yield self._counted(self._timeline.take())
 
     def _next_stop(self, limit: int) -> int | None:
         """The next stop. Where counting can bring one about, what comes before it is admitted first."""
@@ -569,6 +605,7 @@ class Reasoner:
 
     # -- why ---------------------------------------------------------------------------------------
 
+    @one_at_a_time
     def explain(
         self, fact: tuple[Term, Term, Term], *, query: str | None = None, at: int | None = None
     ) -> Explanation:
@@ -589,6 +626,7 @@ class Reasoner:
         s, p, o = map(term_text, fact)
         return self._asked_why().fact((s, p, o), query, at)
 
+    @one_at_a_time
     def explain_answer(self, answer_of: str | Result, row: Row, *, at: int | None = None) -> Explanation:
         """Why a row is an answer of a query, by proofs of the facts that it rests on.
 
@@ -596,6 +634,7 @@ class Reasoner:
         """
         return self._asked_why().answer(answer_of, row, at)
 
+    @one_at_a_time
     def explain_left(self, query: str, row: Row) -> Explanation:
         """Why a row was an answer of a query the last time but one, and what has gone that it rested on.
 
@@ -612,6 +651,7 @@ class Reasoner:
 
     # -- what it does ------------------------------------------------------------------------------
 
+    @one_at_a_time
     def plan(self) -> dict[str, Any]:
         """How queries are answered and what they share, as plain data: what `ensue explain` shows."""
         rules = self._background.rules
@@ -622,11 +662,13 @@ class Reasoner:
             **self._timeline.plan(),
         }
 
+    @one_at_a_time
     def counters(self) -> dict[str, Any]:
         """What came and what was answered so far: cheap enough for every step."""
         self._catch_up()
         return self._counting.counters(self._streams, self.answers)
 
+    @one_at_a_time
     def metrics(self) -> dict[str, Any]:
         """Counters, for machines: what came, what is held, what was answered, how long it took.
 
@@ -634,6 +676,7 @@ class Reasoner:
         """
         return {**self.counters(), **self.held(), "derived": self._counting.derived()}
 
+    @one_at_a_time
     def held(self) -> dict[str, int]:
         """How much is held, and how much was done for it. Brings everything up to date first."""
         self._catch_up()

@@ -25,8 +25,8 @@ from rdflib.plugins.sparql.parserutils import CompValue
 
 from ensue.errors import QueryError, QuerySyntaxError
 from ensue.query.language_cursor import blank
-from ensue.query.language_shape import narrow
 from ensue.query.language_select import overridden, ungrouped
+from ensue.query.language_shape import narrow
 from ensue.query.tree import HIDDEN
 from ensue.rdflib_grammar import deep_calls, parsed
 from ensue.rules.growth import bounded

@@ -17,6 +17,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from ensue.errors import UsageError, did_you_mean
 from ensue.files import FilePath
 from ensue.job import Job, Settings, check_streams, read_query
+from ensue.maintain.budget import AtLimit, Budget
 from ensue.query.knowledge_in import Backgrounds, knowledge_in
 from ensue.query.language import parse_query
 from ensue.query.terms_in import ByName, Statements, by_name
@@ -65,6 +66,10 @@ def answers(
     keep_all: bool = False,
     expand: bool = False,
     fixed_schema: bool = False,
+    max_facts: int | None = None,
+    max_memory: int | str | None = None,
+    max_rounds: int | None = None,
+    at_limit: AtLimit = "stop",
     terms: Terms = "parts",
     include_empty: bool = False,
     dead_letters: DeadLetters = "count",
@@ -94,7 +99,8 @@ def answers(
     answer will leave if nothing more arrives. `include_empty`: an evaluation without answers has a row too,
     without values. Lines that cannot be read are counted and left out; or kept as rows with a column
     `dead`; or the first one stops the query. What is counted is in the progress of the streaming query,
-    among the observed metrics of this `name`. The rest is as for `Reasoner`.
+    among the observed metrics of this `name`. `max_facts` is for each shard, `max_memory` for each worker
+    process. The rest is as for `Reasoner`.
     """
     check_word("terms", terms, get_args(Terms))
     check_word("dead_letters", dead_letters, get_args(DeadLetters))
@@ -110,6 +116,7 @@ def answers(
         report=report or Report(),
         until=until,
         fixed_schema=fixed_schema,
+        budget=Budget.of(max_facts, max_memory, max_rounds, at_limit),
     )
     job = Job.of(asked, rule_set(rules), knowledge_in(background, graphs, allow), settings, updates)
     check_streams(named, job.reasoner().streams, 'add it: streams={{"{}": ...}}')
