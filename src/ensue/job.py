@@ -24,6 +24,7 @@ from ensue.rules.violations import without_conditions
 from ensue.windows.frontier import Disorder
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
+from ensue.windows.stretch import MAX_EMPTY
 
 R = TypeVar("R", bound=Reasoner)
 
@@ -90,6 +91,7 @@ class Settings:
     bounds: Bounds = "(]"
     report: Report = field(default_factory=Report)
     until: bool = False
+    max_empty: int | None = MAX_EMPTY
     prune: bool = True
     fixed_schema: bool = False
     check: int | None = None
@@ -178,6 +180,7 @@ class Job:
             bounds=settings.bounds,
             report=settings.report,
             until=settings.until,
+            max_empty=settings.max_empty,
             prune=settings.prune,
             fixed_schema=settings.fixed_schema,
             check=settings.check,

@@ -54,6 +54,7 @@ from ensue.windows.events import EventWindow
 from ensue.windows.frontier import MAX_PENDING, Clock, Disorder
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds, CountWindow, Grid, TimeWindow
+from ensue.windows.stretch import MAX_EMPTY
 
 
 class Registration(NamedTuple):
@@ -98,6 +99,7 @@ class Reasoner:
         report: Report | None = None,
         until: bool = False,
         max_pending: int = MAX_PENDING,
+        max_empty: int | None = MAX_EMPTY,
         clock: Clock | None = None,
         prune: bool = True,
         fixed_schema: bool = False,
@@ -121,6 +123,8 @@ class Reasoner:
         "representatives"; or "plain": the rules are applied as they are. The answers are the same.
         `violations`: "changes" or "all" of what violates conditions in the windows (see `violations`).
         `explain`: remember what the last two windows of each query held, so that it can be told why.
+        `max_empty`: of more evaluations than this that see the same, since no statement came for long, only
+        the first two and the last one are made; its result says how many were passed over (None: none is).
         `collects`: partial matches of temporal queries are dropped once nothing to come can complete them.
         """
         self.dictionary = self._make_dictionary()
@@ -157,6 +161,11 @@ class Reasoner:
         told = self._background_came if watching else None
         self._timeline = Timeline(self._admission, self.dictionary, memory, explained, told)
         self._counting = Counting(self.dictionary, self._sources, self._intake, self._timeline)
+        if max_empty is not None and max_empty < 3:
+            raise UsageError(f"max_empty is {max_empty}", hint="it must be at least 3; None passes over none")
+        self._max_empty = max_empty
+        self._changed = NEVER
+        """The newest time at which what windows hold, or the background, has changed."""
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
         self.answers = 0
@@ -206,6 +215,8 @@ class Reasoner:
         except StrategyError:  # Nobody reads what it would have read.
             self._admission.drop_unused(self._timeline.queries)
             raise
+        if self._max_empty is not None:
+            self._intake.leaps.least = min(self._max_empty * self._timeline.shortest_step, FOREVER)
         for on in parsed.streams:
             self._follow(on.stream).append(on.spec)
         if parsed.kind is Kind.STREAM and parsed.name in self._streams:
@@ -276,16 +287,24 @@ class Reasoner:
         self._intake.put_retraction(stream, retracted, every=every)
 
     def heartbeat(self, stream: str, time: int) -> None:
-        """Nothing at or below `time` will follow on a stream, whether or not anything has come."""
+        """Nothing at or below `time` will follow on a stream, whether or not anything has come.
+
+        At the end of time (2**63 - 1) that is nothing at all: the stream has ended.
+        """
         self._windows_over(stream)
-        self._intake.heartbeat(stream, time)
+        if time == FOREVER:
+            self._end(stream)
+        else:
+            self._intake.heartbeat(stream, time)
 
     def advance(self, to: int | None = None) -> Iterator[Result]:
         """The results of every window that has closed: by what came, or because it is `to` now.
 
         `to` promises that nothing at or below it will follow on any stream. What is not consumed of
-        the results comes first the next time.
+        the results comes first the next time. The end of time (2**63 - 1) is the end of all streams.
         """
+        if to == FOREVER:
+            return self.end()
         if to is not None:
             self._intake.heartbeat(None, to)
         return self.told_apart(self._results(), own=True)
@@ -294,9 +313,12 @@ class Reasoner:
         """Nothing will follow on a stream (None: on any). Once all have ended, what they hold fires."""
         for name in [stream] if stream is not None else self.streams:
             self._windows_over(name)
-            self._intake.end(name)
-            self._timeline.end(name)
+            self._end(name)
         return self.told_apart(self._results(), own=True)
+
+    def _end(self, stream: str) -> None:
+        self._intake.end(stream)
+        self._timeline.end(stream)
 
     # -- a background that changes -----------------------------------------------------------------
 
@@ -418,6 +440,7 @@ class Reasoner:
 
     def _run(self) -> Iterator[Result]:
         """Go from stop to stop, as far as the frontier has come."""
+        self._intake.leaps.moved()  # Streams may have become idle.
         limit = self._intake.time
         if limit == FOREVER:
             yield from self._finish()
@@ -449,7 +472,16 @@ class Reasoner:
             if len(self._intake) == 0 or self._intake.earliest > (limit if stop is None else stop):
                 break
             self._admit(self._intake.earliest)
+        self._pass_over(limit)
         return self._timeline.next_stop(limit)
+
+    def _pass_over(self, limit: int) -> None:
+        """Pass over evaluations up to a limit that would see the same, if no statement comes for long."""
+        leap = self._intake.leaps.next(self._timeline.now)
+        if leap is None or self._max_empty is None:
+            return
+        to = min(limit, leap.end, self._intake.earliest - 1, self._updates.next - 1)
+        self._timeline.pass_over(max(leap.start, self._changed - 1), to, self._max_empty)
 
     def _stop(self, time: int) -> list[Result]:
         self._admit(time)
@@ -469,10 +501,12 @@ class Reasoner:
                 # What comes at its instant may be evaluated then: when a count window is full, say.
                 self._let_in(update.at - 1)
                 self._start_over(update)
+                self._changed = max(self._changed, update.at)
             self._let_in(time)
 
     def _let_in(self, time: int) -> None:
         for stream, act, arrivals in self._intake.release(time):
+            self._changed = max(self._changed, int(arrivals.times[-1]))
             if act is Act.ADMIT:
                 self._timeline.admit(stream, arrivals)
             else:

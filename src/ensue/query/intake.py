@@ -27,6 +27,7 @@ from ensue.windows.frontier import (
     Rows,
     Times,
 )
+from ensue.windows.leaps import Leaps
 from ensue.windows.spec import Grid
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Intake:
         self._arrival_time = ArrivalTimes(clock or _wall)
         self._buffers: dict[str, Buffer] = {}
         self._ended: set[str] = set()
+        self.leaps = Leaps(self._frontier)
+        """The moves of time that can pass many evaluations of a query."""
         self._coming: Arrivals | None = None
         """What is let in part by part just now: windows may be read meanwhile, and terms given back."""
 
@@ -89,10 +92,12 @@ class Intake:
             self._frontier.advance(time)
         else:
             self._frontier.heartbeat(stream, time)
+        self.leaps.moved()
 
     def end(self, stream: str) -> None:
         """Nothing at all will follow on a stream."""
         self._frontier.end(stream)
+        self.leaps.moved()
         self._ended.add(stream)
 
     def put(
@@ -110,18 +115,22 @@ class Intake:
         """
         self._check_room(len(arrivals))
         if self._gate.admits_all(stream, arrivals.times):
+            self.leaps.moved(stream, arrivals.times)
             self._wait(stream, arrivals, arrive)
             return
         self._coming = arrivals
         for run in self._gate.runs(stream, arrivals.times):
             some = arrivals[run]
             if self._gate.admits_all(stream, some.times):
+                self.leaps.moved(stream, some.times)
                 self._wait(stream, some, arrive)
                 continue
             for at, time in enumerate(some.times.tolist()):
                 if self._gate.is_late(time):
                     before_late()
-                if self._gate.admits(stream, time, grids):
+                is_admitted = self._gate.admits(stream, time, grids)
+                self.leaps.moved()
+                if is_admitted:
                     self._wait(stream, some[at : at + 1], arrive)
         self._coming = None
 
@@ -144,6 +153,7 @@ class Intake:
         for stream, batch in batches.items():
             if len(batch.times):
                 self._frontier.see(stream, batch.times.newest)
+                self.leaps.moved(stream, batch.times.times)
 
     def reached(self, newest: Mapping[str, int], ended: Iterable[str], heartbeats: Mapping[str, int]) -> int:
         """How far time will have come when streams have brought these times, promised others, or ended."""
@@ -220,6 +230,7 @@ class Intake:
     def resume(self, state: dict[str, Any]) -> None:
         """Go on from a state."""
         self._frontier.resume(state["frontier"])
+        self.leaps.clear()
         for stream, counted in state["counters"].items():
             self._gate.resume(stream, Counters(**counted))
         self._ended = set(state["ended"])
