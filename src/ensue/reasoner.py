@@ -26,7 +26,7 @@ from ensue.proof.memory import Memory
 from ensue.proof.why import Why
 from ensue.query.admission import Admission
 from ensue.query.answers import Row
-from ensue.query.arrivals import Arrivals
+from ensue.query.arrivals import Arrivals, Batch
 from ensue.query.background import Background
 from ensue.query.check import Check
 from ensue.query.counting import Counting
@@ -274,7 +274,15 @@ class Reasoner:
         """Like `push`, for terms that are canonical text already, as `read_stream` gives them."""
         with self._sources.stages.of("feed"):
             grids = self._windows_over(stream)
-            self._intake.put(stream, self.arrivals(batch), grids, self._timeline.arrive, self._catch_up)
+            self._intake.check_room(len(batch))
+            came = Batch.one_by_one(self.arrivals(batch))
+            self._put({stream: came}, {stream: grids})
+
+    def _put(self, batches: Mapping[str, Batch], grids: Mapping[str, Sequence[Grid]]) -> None:
+        self._intake.expect(batches.values())
+        for stream, batch in batches.items():
+            self._intake.put(stream, batch, grids[stream], self._timeline.arrive, self._catch_up)
+        self._intake.expect([])
 
     def _catch_up(self) -> None:
         """Read the windows that have closed, before something late is let in that they must not hold."""

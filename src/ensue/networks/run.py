@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
 
 from ensue.errors import BufferFullError, UsageError, did_you_mean
 from ensue.files import Statement
@@ -15,6 +18,7 @@ from ensue.networks.network import Arriving, in_text
 from ensue.query.output import Result
 from ensue.streamfile import Timed
 from ensue.windows.frontier import MAX_PENDING, Clock, Disorder, Frontier, Gate
+from ensue.windows.runs import Runs
 
 Waiting = tuple[int, int, Timed]
 """A time, the number of a stream, and a statement."""
@@ -68,6 +72,7 @@ class NetworkRun(Generic[N]):
             self._frontier.add(stream, allowed)
         self._max_pending = max_pending
         self._waiting: list[Waiting] = []
+        self._ready: deque[Result] = deque()
         self.answers = 0
 
     def push(self, stream: str, statements: Iterable[Arriving]) -> None:
@@ -77,13 +82,30 @@ class NetworkRun(Generic[N]):
     def feed(self, stream: str, batch: Iterable[Timed]) -> None:
         """Like `push`, for terms that are canonical text already, as `read_stream` gives them."""
         self._check(stream)
-        number = self._streams[stream]
-        for statement in batch:
-            if self._gate.admits(stream, statement[0], ()):
-                self._waiting.append((statement[0], number, statement))
+        statements = list(batch)
+        times = np.array([statement[0] for statement in statements], np.int64)
+        self._take(stream, Runs.one_by_one(times), lambda first, end: statements[first:end])
         if len(self._waiting) > self._max_pending:
             what = f"more than {self._max_pending:,} statements wait for their time"
             raise BufferFullError(what, hint="advance more often, or allow less disorder")
+
+    def _take(self, stream: str, times: Runs, between: Callable[[int, int], list[Timed]]) -> None:
+        """Let statements wait, each judged by how far time has come when it arrives.
+
+        `between` gives those that are here from one place up to before another. What waits and has had its
+        time when a late one arrives is released first.
+        """
+        number, starts = self._streams[stream], times.starts
+        for run in self._gate.runs(stream, times.times):
+            first, end = int(starts[run.start]), int(starts[run.stop])
+            some = times.times[run]
+            if not self._gate.admits_all(stream, some, end - first):
+                [time] = some.tolist()
+                if self._gate.is_late(time):
+                    self._ready.extend(self._due())
+                if not self._gate.admits(stream, time, (), end - first):
+                    continue
+            self._waiting += [(statement[0], number, statement) for statement in between(first, end)]
 
     def heartbeat(self, stream: str, time: int) -> None:
         """Nothing at or below `time` will follow on a stream."""
@@ -104,6 +126,15 @@ class NetworkRun(Generic[N]):
         return self._release()
 
     def _release(self) -> Iterator[Result]:
+        yield from self.take_ready()
+        yield from self._due()
+
+    def take_ready(self) -> Iterator[Result]:
+        """The results of what was released before something late."""
+        while self._ready:
+            yield self._ready.popleft()
+
+    def _due(self) -> Iterator[Result]:
         frontier = self._frontier.time
         self._waiting.sort(key=itemgetter(0, 1))
         due = [each for each in self._waiting if each[0] <= frontier]

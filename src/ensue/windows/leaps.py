@@ -1,7 +1,7 @@
 """The moves of time by one arrival that are so far that many evaluations of a query may lie within.
 
 Which evaluations are passed over must not depend on how arrivals are cut into batches. So they are passed
-over only within a *leap*: a long move of the frontier that one arrival, heartbeat or end brought about by itself.
+over only within a *leap*: a long move of the frontier by one arrival, heartbeat or end.
 """
 
 from __future__ import annotations

@@ -69,8 +69,8 @@ class Schedule:
     >>> schedule.end("s")
     >>> while (time := schedule.next_stop()) is not None:
     ...     print(schedule.reach(time).reports)
-    (Evaluation(query='q', at=15, windows=(Window(open=5, close=15),), exact=True),)
-    (Evaluation(query='q', at=20, windows=(Window(open=10, close=20),), exact=True),)
+    (Evaluation(query='q', at=15, windows=(Window(open=5, close=15),), exact=True, skipped=None),)
+    (Evaluation(query='q', at=20, windows=(Window(open=10, close=20),), exact=True, skipped=None),)
     """
 
     def __init__(self, axis: Axis = "time") -> None:
