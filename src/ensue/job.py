@@ -25,6 +25,7 @@ from ensue.rules.violations import without_conditions
 from ensue.windows.frontier import Disorder
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
+from ensue.windows.stretch import MAX_EMPTY
 
 R = TypeVar("R", bound=Reasoner)
 
@@ -94,6 +95,7 @@ class Settings:
     bounds: Bounds = "(]"
     report: Report = field(default_factory=Report)
     until: bool = False
+    max_empty: int | None = MAX_EMPTY
     prune: bool = True
     fixed_schema: bool = False
     check: int | None = None
@@ -183,6 +185,7 @@ class Job:
             bounds=settings.bounds,
             report=settings.report,
             until=settings.until,
+            max_empty=settings.max_empty,
             prune=settings.prune,
             fixed_schema=settings.fixed_schema,
             check=settings.check,

@@ -9,7 +9,7 @@ close there, evaluate the queries that are due, and forget what no window will h
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ from ensue.proof.memory import Memory
 from ensue.proof.why import Why
 from ensue.query.admission import Admission
 from ensue.query.answers import Row
-from ensue.query.arrivals import Arrivals
+from ensue.query.arrivals import Arrivals, Batch
 from ensue.query.background import Background
 from ensue.query.check import Check
 from ensue.query.counting import Counting
@@ -67,6 +67,7 @@ from ensue.windows.events import EventWindow
 from ensue.windows.frontier import MAX_PENDING, Clock, Disorder
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds, CountWindow, Grid, TimeWindow
+from ensue.windows.stretch import MAX_EMPTY
 
 
 class Registration(NamedTuple):
@@ -111,6 +112,7 @@ class Reasoner:
         report: Report | None = None,
         until: bool = False,
         max_pending: int = MAX_PENDING,
+        max_empty: int | None = MAX_EMPTY,
         clock: Clock | None = None,
         prune: bool = True,
         fixed_schema: bool = False,
@@ -139,6 +141,8 @@ class Reasoner:
         "representatives"; or "plain": the rules are applied as they are. The answers are the same.
         `violations`: "changes" or "all" of what violates conditions in the windows (see `violations`).
         `explain`: remember what the last two windows of each query held, so that it can be told why.
+        `max_empty`: of more evaluations than this that see the same, since no statement came for long, only
+        the first two and the last one are made; its result says how many were passed over (None: none is).
         `collects`: partial matches of temporal queries are dropped once nothing to come can complete them.
         `max_facts`: how many facts are held at most by whoever keeps windows over the same streams closed,
         `max_memory`: how much memory the process may take, in bytes or as "2g" (default: four fifths of the
@@ -191,6 +195,11 @@ class Reasoner:
         told = self._background_came if watching else None
         self._timeline = Timeline(self._admission, self.dictionary, memory, explained, told)
         self._counting = Counting(self.dictionary, self._sources, self._intake, self._timeline)
+        if max_empty is not None and max_empty < 3:
+            raise UsageError(f"max_empty is {max_empty}", hint="it must be at least 3; None passes over none")
+        self._max_empty = max_empty
+        self._changed = NEVER
+        """The newest time at which what windows hold, or the background, has changed."""
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
         """Results that nobody has taken yet."""
@@ -251,6 +260,8 @@ class Reasoner:
         except StrategyError:  # Nobody reads what it would have read.
             self._admission.drop_unused(self._timeline.queries)
             raise
+        if self._max_empty is not None:
+            self._intake.leaps.least = min(self._max_empty * self._timeline.shortest_step, FOREVER)
         for on in parsed.streams:
             self._follow(on.stream).append(on.spec)
         if parsed.kind is Kind.STREAM and parsed.name in self._streams:
@@ -315,7 +326,20 @@ class Reasoner:
         self._check_taken()
         self._catch_up()
         with self._sources.stages.of("feed"):
-            self._intake.put(stream, self.arrivals(batch), grids, self._timeline.arrive, self._read_closed)
+            self._intake.check_room(len(batch))
+            came = Batch.one_by_one(self.arrivals(batch))
+            self._put({stream: came}, {stream: grids}, self._step_through)
+
+    def _put(
+        self,
+        batches: Mapping[str, Batch],
+        grids: Mapping[str, Sequence[Grid]],
+        before_late: Callable[[], None],
+    ) -> None:
+        self._intake.expect(batches.values())
+        for stream, batch in batches.items():
+            self._intake.put(stream, batch, grids[stream], self._timeline.arrive, before_late)
+        self._intake.expect([])
 
     @one_at_a_time
     def retract(self, stream: Name, statements: Iterable[TimedStatement], *, every: bool = False) -> None:
@@ -328,10 +352,16 @@ class Reasoner:
 
     @one_at_a_time
     def heartbeat(self, stream: Name, time: Time) -> None:
-        """Nothing at or below `time` will follow on a stream, whether or not anything has come."""
-        name = name_text(stream)
+        """Nothing at or below `time` will follow on a stream, whether or not anything has come.
+
+        At the end of time (2**63 - 1) that is nothing at all: the stream has ended.
+        """
+        name, promised = name_text(stream), time_in(time, promise=True)
         self._windows_over(name)
-        self._intake.heartbeat(name, time_in(time, promise=True))
+        if promised == FOREVER:
+            self._end(name)
+        else:
+            self._intake.heartbeat(name, promised)
 
     @one_at_a_time
     def advance(self, to: Time | None = None) -> Iterator[Result]:
@@ -340,10 +370,14 @@ class Reasoner:
         `to` promises that nothing at or below it will follow on any stream. Windows are read and queries
         answered as the results are taken. What is not taken is done all the same, by the next call that
         depends on it, and comes first the next time, or goes to another thread, or to a loop inside this one,
-        that asks meanwhile: each result is given once, in order.
+        that asks meanwhile: each result is given once, in order. The end of time
+        (2**63 - 1) is the end of all streams.
         """
         if to is not None:
-            self._intake.heartbeat(None, time_in(to, "to", promise=True))
+            promised = time_in(to, "to", promise=True)
+            if promised == FOREVER:
+                return self.end()
+            self._intake.heartbeat(None, promised)
         self._due = True
         return self._guard.steps(self.told_apart(self._results(), own=True))
 
@@ -353,8 +387,7 @@ class Reasoner:
         names = self.streams if stream is None else [name_text(stream)]
         for name in names:
             self._windows_over(name)
-            self._intake.end(name)
-            self._timeline.end(name)
+            self._end(name)
         self._due = True
         return self._guard.steps(self.told_apart(self._results(), own=True))
 
@@ -362,20 +395,27 @@ class Reasoner:
         """Do what `advance` or `end` has promised, and nobody has taken: results wait to be taken."""
         if self._due:
             self._due = False
+            self._step_through()
+
+    def _step_through(self) -> None:
+        with self._guard.step():
             self._read_closed()
 
     def _read_closed(self) -> None:
         """Read the windows that have closed, say before something late is let in that they must not hold."""
-        with self._guard.step():
-            self._steps = self._run()
-            for found in self._steps:
-                self._ready.extend(found)
+        self._steps = self._run()
+        for found in self._steps:
+            self._ready.extend(found)
 
     def _check_taken(self) -> None:
         waiting = len(self._ready)
         if waiting > self._max_ready:
             what = f"{waiting:,} results wait to be taken"
             raise BufferFullError(what, hint="iterate over what advance() gives, or hold more: max_pending")
+
+    def _end(self, stream: str) -> None:
+        self._intake.end(stream)
+        self._timeline.end(stream)
 
     # -- a background that changes -----------------------------------------------------------------
 
@@ -517,6 +557,7 @@ class Reasoner:
 
     def _run(self) -> Iterator[list[Result]]:
         """Go from stop to stop, as far as the frontier has come."""
+        self._intake.leaps.moved()  # Streams may have become idle.
         limit = self._intake.time
         if limit == FOREVER:
             yield from self._finish()
@@ -548,7 +589,16 @@ class Reasoner:
             if len(self._intake) == 0 or self._intake.earliest > (limit if stop is None else stop):
                 break
             self._admit(self._intake.earliest)
+        self._pass_over(limit)
         return self._timeline.next_stop(limit)
+
+    def _pass_over(self, limit: int) -> None:
+        """Pass over evaluations up to a limit that would see the same, if no statement comes for long."""
+        leap = self._intake.leaps.next(self._timeline.now)
+        if leap is None or self._max_empty is None:
+            return
+        to = min(limit, leap.end, self._intake.earliest - 1, self._updates.next - 1)
+        self._timeline.pass_over(max(leap.start, self._changed - 1), to, self._max_empty)
 
     def _stop(self, time: int) -> list[Result]:
         self._admit(time)
@@ -568,10 +618,12 @@ class Reasoner:
                 # What comes at its instant may be evaluated then: when a count window is full, say.
                 self._let_in(update.at - 1)
                 self._start_over(update)
+                self._changed = max(self._changed, update.at)
             self._let_in(time)
 
     def _let_in(self, time: int) -> None:
         for stream, act, arrivals in self._intake.release(time):
+            self._changed = max(self._changed, int(arrivals.times[-1]))
             if act is Act.ADMIT:
                 self._timeline.admit(stream, arrivals)
             else:

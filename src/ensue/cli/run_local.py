@@ -12,7 +12,7 @@ from typing import Protocol
 from ensue.cli.job import reasoner_of, streams_of
 from ensue.cli.letters import ShownLetters, StrictLetters
 from ensue.cli.output import Output
-from ensue.cli.report import report
+from ensue.cli.report import report, tell_skipped
 from ensue.cli.run import kind_and_path
 from ensue.cli.violations import ViolationLines
 from ensue.model import NEVER
@@ -38,6 +38,7 @@ def run_local(args: argparse.Namespace) -> int:
         for result in results_of(reasoner, streams, letters, progress):
             wrong.write(reasoner.violations())
             out.write(result)
+            tell_skipped(result, progress)
         wrong.write(reasoner.violations())
         out.close()
     counted = reasoner.metrics() | {"dead_letters": letters.count}

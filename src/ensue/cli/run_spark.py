@@ -30,7 +30,7 @@ from ensue.spark.runner import Feed, MicroBatch, Run, java_is_gone
 from ensue.spark.session import embedded
 
 _COUNTED = dict.fromkeys(
-    ("admitted", "late", "windows", "events", "answers", "unkeyed", "outside", "dead_letters"), 0
+    ("admitted", "late", "windows", "skipped", "events", "answers", "unkeyed", "outside", "dead_letters"), 0
 )
 
 

@@ -14,6 +14,7 @@ from typing import Any, Self
 from ensue.badlines import BadLine, DeadLetters
 from ensue.cli.letters import ShownLetters, StrictLetters
 from ensue.cli.output import Output
+from ensue.cli.report import tell_skipped
 from ensue.cli.run import kind_and_path
 from ensue.model import FOREVER, NEVER
 from ensue.progress import Progress
@@ -57,6 +58,7 @@ class Sink(ABC):
             for result in self.results(batch):
                 self._out.write(result)
                 self._queries.add(result.query)
+                tell_skipped(result, self.progress)
             lengths = {file.name: file.sync() for file in self._files}
             if batch.failure is not None:  # Who goes on from here begins with it again.
                 return

@@ -37,6 +37,7 @@ from ensue.spark.results import EVENTS
 from ensue.windows.frontier import Disorder, LatePolicy
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
+from ensue.windows.stretch import MAX_EMPTY
 
 Query = str | os.PathLike[str] | ContinuousQuery
 """A query: its text, the path of its file (a text that ends so is one), or parsed already."""
@@ -62,6 +63,7 @@ def answers(
     bounds: Bounds = "(]",
     report: Report | None = None,
     until: bool = False,
+    max_empty: int | None = MAX_EMPTY,
     shards: int = 1,
     keep_all: bool = False,
     expand: bool = False,
@@ -115,6 +117,7 @@ def answers(
         bounds=bounds,
         report=report or Report(),
         until=until,
+        max_empty=max_empty,
         fixed_schema=fixed_schema,
         budget=Budget.of(max_facts, max_memory, max_rounds, at_limit),
     )
@@ -181,7 +184,7 @@ def table(rows: DataFrame, layout: Layout) -> DataFrame:
 def counted() -> Iterator[Column]:
     """What shards have counted since the stream began. Each hears of all that comes, and does its part."""
     told = F.when(F.col("kind") == COUNTERS, F.col("payload").cast("string"))
-    for name in ("admitted", "late", "frontier", "windows"):
+    for name in ("admitted", "late", "frontier", "windows", "skipped"):
         yield F.max(F.get_json_object(told, f"$.{name}").cast("long")).alias(name)
     for name in ("answers", "unkeyed", "dead_letters"):
         yield F.sum(F.get_json_object(told, f"$.{name}").cast("long")).alias(name)

@@ -149,10 +149,7 @@ def _park(shard: Shard, shelf: Shelf, token: str) -> None:
     folder = shard.folder
     try:
         folder = folder or shelf.new()
-        log = [
-            [number, entry.mark.frontier, dict(entry.mark.numbers), entry.newest]
-            for number, entry in shard.log.items()
-        ]
+        log = [[number, _plain(entry.mark), entry.newest] for number, entry in shard.log.items()]
         held = shard.reasoner.park(folder)
         folder.seal({"basis": shard.reasoner.basis, "log": log, "held": held})
         shelf.put(folder, token)
@@ -173,9 +170,7 @@ def _adopted(shard: Shard | None, folder: Folder, head: Head, store: Store, make
         remove(folder.path)
         return None
     reasoner.adopt(head.state, _memories(store, reasoner), folder, plain["held"])
-    log = {
-        number: Entry(Mark(frontier, numbers), newest) for number, frontier, numbers, newest in plain["log"]
-    }
+    log = {number: Entry(Mark(*mark), newest) for number, mark, newest in plain["log"]}
     return Shard(reasoner, "adopted", head.step, log, _versions(reasoner), head.dead, folder=folder)
 
 
@@ -333,7 +328,11 @@ def _head(shard: Shard, token: str) -> bytes:
 
 
 def _marked(mark: Mark) -> Piece:
-    return Piece("", 0, MARK, json.dumps([mark.frontier, dict(mark.numbers)]).encode())
+    return Piece("", 0, MARK, json.dumps(_plain(mark)).encode())
+
+
+def _plain(mark: Mark) -> list[Any]:
+    return [mark.frontier, dict(mark.numbers), dict(mark.streams)]
 
 
 def _rebuilt(head: Head, store: Store, make: Make, *, copies: bool) -> Shard:
