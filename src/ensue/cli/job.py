@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from ensue.cli.budget import add_budget_options, budget_of
 from ensue.cli.pairs import pairs
 from ensue.cli.updates import add_update_options, updates_of
 from ensue.errors import UsageError
@@ -58,6 +59,7 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
         help="tell what violates conditions: in a file, - for standard output (default: standard error)",
     )
     add("--every-violation", action="store_true", help="at each close, not only what is new or gone")
+    add_budget_options(parser)
     add("-q", "--quiet", action="store_true", help="no progress and counts")
 
 
@@ -87,6 +89,7 @@ def job_of(args: argparse.Namespace, *, explain: bool = False) -> Job:
         equality=args.equality,
         violations=None if args.violations is None else "all" if args.every_violation else "changes",
         explain=explain,
+        budget=budget_of(args),
     )
     graphs = Graphs(pairs(args.graph, "--graph"), args.allow)
     knowledge = InFiles(tuple(args.background), graphs)
