@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from pyspark.sql import SparkSession
 
-from ensue.errors import EnsueError
+from ensue.errors import EnsueError, Place
 from ensue.private_folder import UnsafeFolderError
 from ensue.spark.file_system import SYSTEM, Files
 from ensue.spark.packed import SMALL, Packed, digest_of, file_name, serialized
@@ -85,8 +85,12 @@ class PayloadFiles:
                 file.close()
             self._files.replace(part, path)
         except OSError as problem:
-            hint = "the background is written there for Spark's workers: let TMPDIR name a folder with space"
-            raise EnsueError(f"cannot write {path}: {problem.strerror}", hint=hint) from problem
+            raise _refused(path, problem) from problem
+
+
+def _refused(path: Path, problem: OSError) -> EnsueError:
+    hint = "the background is written there for Spark's workers: let TMPDIR name a folder with space"
+    return EnsueError(f"cannot be written: {problem.strerror}", place=Place(str(path)), hint=hint)
 
 
 def _bring(spark: SparkSession, path: Path) -> None:
@@ -153,7 +157,10 @@ def remove_abandoned(place: Path, files: Files = SYSTEM) -> None:
 def _locked_folder(place: Path, files: Files) -> tuple[Path, int]:
     """A new folder that nobody else can look into, and the lock that says that its owner lives."""
     while True:
-        path = files.make_temporary(_PREFIX, place)
+        try:
+            path = files.make_temporary(_PREFIX, place)
+        except OSError as problem:
+            raise _refused(place, problem) from problem
         try:
             lock = files.lock(path)
         except FileNotFoundError:
