@@ -23,6 +23,7 @@ from ensue.errors import EnsueError, InputError, Place
 from ensue.model import FOREVER
 from ensue.query.output import Result
 from ensue.query.violations import Watch
+from ensue.spark.callbacks import bearable
 from ensue.spark.ledger import SPARK
 from ensue.spark.packed import Pack
 from ensue.spark.payload_files import files_of_job
@@ -101,6 +102,8 @@ class Run:
     """What each shard counted last."""
     was_stopped: bool = False
     _stopping: threading.Event = field(default_factory=threading.Event)
+    _halting: threading.Event = field(default_factory=threading.Event)
+    """Set when Spark is told to stop the query, which interrupts what runs."""
     _problem: BaseException | None = None
     _begun: int = -1
 
@@ -119,6 +122,7 @@ class Run:
             except (ConnectionError, Py4JNetworkError) as problem:
                 raise java_is_gone() from problem
             finally:
+                self._halting.set()
                 with suppress(ConnectionError, Py4JNetworkError):
                     query.stop()
                 for key, shard in shards.items():
@@ -142,6 +146,10 @@ class Run:
 
     def _take(self, frame: DataFrame, number: int) -> None:
         """A micro-batch is there; Spark calls this in the driver."""
+        with bearable(self._halting.is_set):
+            self._take_in(frame, number)
+
+    def _take_in(self, frame: DataFrame, number: int) -> None:
         if self._stopping.is_set():
             self._wait_for_the_end()
         self._begun = number
