@@ -53,7 +53,7 @@ from ensue.query.terms_in import (
 from ensue.query.timed_in import Time, TimedStatement, time_in
 from ensue.query.timeline import Timeline
 from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
-from ensue.query.updates import Updates, changed, check_temporal, reloaded
+from ensue.query.updates import Updates, changed, check_retracted, check_temporal, reloaded
 from ensue.query.violations import Watch, watching_of
 from ensue.query.watches import Watches
 from ensue.rules.load import load_rules
@@ -225,6 +225,8 @@ class Reasoner:
 
     def _register(self, parsed: ContinuousQuery, report: Report | None, share: Share | None) -> Registration:
         check_temporal([parsed] if self._updates else [])
+        for stream in {on.stream for on in parsed.streams if self._intake.retracts(on.stream)}:
+            check_retracted(stream, [parsed])
         running = self._preparing.running(parsed, share)
         try:
             exact_from = self._timeline.add(running, report or self._report)
@@ -299,6 +301,7 @@ class Reasoner:
         """Take back the newest copy (or `every` copy) of each statement, at the time that is given."""
         name = name_text(stream)
         self._windows_over(name)
+        check_retracted(name, self.queries)
         retracted = self.arrivals(self._intake.timed(statements))
         self._catch_up()
         self._intake.put_retraction(name, retracted, every=every)
