@@ -180,7 +180,7 @@ class Reasoner:
         self._ready: deque[Result] = deque()
         self._max_ready = max_pending
         self._due = False
-        """Whether results were asked for that nobody has begun to take, or not to the end."""
+        """Whether results were asked for that nobody has begun to take."""
         self.answers = 0
 
     def _running(self) -> Sequence[RunningQuery]:
@@ -316,8 +316,8 @@ class Reasoner:
         """The results of every window that has closed: by what came, or because it is `to` now.
 
         `to` promises that nothing at or below it will follow on any stream. Windows are read and queries
-        answered as the results are taken. What is not taken is done all the same, by the next call that
-        depends on it, and comes first the next time.
+        answered as the results are taken; if nobody begins to, by the next call that depends on it. What is
+        not taken of them comes first the next time.
         """
         if to is not None:
             self._intake.heartbeat(None, time_in(to, "to", promise=True))
@@ -335,7 +335,7 @@ class Reasoner:
         return self.told_apart(self._results(), own=True)
 
     def _catch_up(self) -> None:
-        """Do what `advance` or `end` has promised, and nobody has taken: results wait to be taken."""
+        """Do what `advance` or `end` has promised, if nobody has begun to take it: the results wait."""
         if self._due:
             self._due = False
             self._read_closed()
@@ -469,12 +469,8 @@ class Reasoner:
 
     def _results(self) -> Iterator[Result]:
         self._due = False
-        try:
-            yield from self._taken(())
-            yield from self._run()
-        except GeneratorExit:  # Nobody wants more of them now.
-            self._due = True
-            raise
+        yield from self._taken(())
+        yield from self._run()
 
     def _taken(self, results: Iterable[Result]) -> Iterator[Result]:
         """Results as they are taken, after those that wait. What is not taken waits."""

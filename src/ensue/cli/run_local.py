@@ -13,12 +13,13 @@ from typing import Protocol
 
 from ensue.badlines import BadLine
 from ensue.cli.interrupts import Interrupts
-from ensue.cli.job import reasoner_of, streams_of
+from ensue.cli.job import job_of, streams_of
 from ensue.cli.letters import ShownLetters, StrictLetters
 from ensue.cli.output import Output
 from ensue.cli.report import exit_code, report, write_metrics
 from ensue.cli.run import kind_and_path
 from ensue.cli.violations import ViolationLines
+from ensue.cli.warn import warn
 from ensue.model import NEVER
 from ensue.progress import Progress
 from ensue.query.output import Result, writer
@@ -28,8 +29,10 @@ from ensue.streamfile import DeadLetters, Timed, read_stream
 def run_local(args: argparse.Namespace) -> int:
     """Do it."""
     progress = Progress(sys.stderr, quiet=args.quiet)
-    reasoner = reasoner_of(args)
+    job = job_of(args)
+    reasoner = job.reasoner()
     streams = streams_of(args, reasoner)
+    warn(job)
     started = time.perf_counter()
     with ExitStack() as stack:
         interrupts = stack.enter_context(Interrupts(progress))

@@ -17,6 +17,7 @@ from ensue.cli.job import job_of, streams_of
 from ensue.cli.report import exit_code, report, write_metrics
 from ensue.cli.spark_sink import Sink
 from ensue.cli.violations import ViolationLines
+from ensue.cli.warn import warn
 from ensue.errors import UsageError
 from ensue.model import FOREVER, NEVER
 from ensue.progress import Progress
@@ -40,6 +41,7 @@ def run_spark(args: argparse.Namespace) -> int:
     job = job_of(args)
     reasoner = job.reasoner()
     streams = streams_of(args, reasoner)
+    warn(job)
     plan = plan_of(job, shards=args.shards or 1, keep_all=bool(args.keep_all), expand=bool(args.expand))
     if plan.not_expanded_because is not None:
         progress.say(f"shards apply all rules: {plan.not_expanded_because}")

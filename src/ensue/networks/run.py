@@ -77,7 +77,7 @@ class NetworkRun(Generic[N]):
         """Those whose time has come."""
         self._ready: deque[Result] = deque()
         self._due = False
-        """Whether results were asked for that nobody has begun to take, or not to the end."""
+        """Whether results were asked for that nobody has begun to take."""
         self.answers = 0
 
     def push(self, stream: Name, statements: Iterable[TimedStatement]) -> None:
@@ -123,15 +123,11 @@ class NetworkRun(Generic[N]):
 
     def _results(self) -> Iterator[Result]:
         self._due = False
-        try:
-            yield from self._taken(())
-            yield from self._release()
-        except GeneratorExit:  # Nobody wants more of them now.
-            self._due = True
-            raise
+        yield from self._taken(())
+        yield from self._release()
 
     def _catch_up(self) -> None:
-        """Do what `advance` or `end` has promised, and nobody has taken: results wait to be taken."""
+        """Do what `advance` or `end` has promised, if nobody has begun to take it: the results wait."""
         if self._due:
             self._due = False
             self._ready.extend(list(self._release()))
