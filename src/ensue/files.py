@@ -58,6 +58,8 @@ SYNTAXES: dict[str, ox.RdfFormat] = {
 
 _BY_LINE = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
 _CHUNK = 1 << 20
+STANDARD = "-"
+"""The name of standard input, or output; a file of that name is `./-`."""
 PROGRESS_EVERY = 20_000
 """So many statements lie between two times that somebody is told."""
 LARGE = 1 << 20
@@ -87,7 +89,8 @@ class Source:
         self._tail = b""
         self._fresh = start is None
         try:
-            self._raw = open(path, "rb")  # noqa: SIM115
+            # Of standard input only what is there under its number: others may have it open, too.
+            self._raw = open(0 if self.name == STANDARD else path, "rb", closefd=self.name != STANDARD)  # noqa: SIM115
         except (OSError, ValueError) as problem:  # A name with a NUL is a ValueError.
             raise _unreadable(problem, self.name) from problem
         self._size = max(1, os.fstat(self._raw.fileno()).st_size)
@@ -105,7 +108,9 @@ class Source:
     @property
     def share(self) -> float:
         """What share of the file has been read, from 0 to 1."""
-        return min(1.0, self._raw.tell() / self._size) if not self._raw.closed else 1.0
+        if self._raw.closed or not self._raw.seekable():
+            return 1.0
+        return min(1.0, self._raw.tell() / self._size)
 
     def _skip(self, start: int) -> None:
         try:

@@ -55,7 +55,7 @@ from ensue.query.terms_in import (
 from ensue.query.timed_in import Time, TimedStatement, time_in
 from ensue.query.timeline import Timeline
 from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
-from ensue.query.updates import Updates, changed, check_temporal, reloaded
+from ensue.query.updates import Updates, changed, check_retracted, check_temporal, reloaded
 from ensue.query.violations import Watch, watching_of
 from ensue.query.watches import Watches
 from ensue.rules.load import load_rules
@@ -205,7 +205,7 @@ class Reasoner:
         """Results that nobody has taken yet."""
         self._max_ready = max_pending
         self._due = False
-        """Whether results were asked for that nobody has begun to take, or not to the end."""
+        """Whether results were asked for that nobody has begun to take."""
         self._steps: Iterator[list[Result]] = iter(())
         """The steps that are being done: whoever asks next goes on with them."""
         self.answers = 0
@@ -254,6 +254,8 @@ class Reasoner:
 
     def _register(self, parsed: ContinuousQuery, report: Report | None, share: Share | None) -> Registration:
         check_temporal([parsed] if self._updates else [])
+        for stream in {on.stream for on in parsed.streams if self._intake.retracts(on.stream)}:
+            check_retracted(stream, [parsed])
         running = self._preparing.running(parsed, share)
         try:
             exact_from = self._timeline.add(running, report or self._report)
@@ -346,6 +348,7 @@ class Reasoner:
         """Take back the newest copy (or `every` copy) of each statement, at the time that is given."""
         name = name_text(stream)
         self._windows_over(name)
+        check_retracted(name, self.queries)
         retracted = self.arrivals(self._intake.timed(statements))
         self._catch_up()
         self._intake.put_retraction(name, retracted, every=every)
@@ -368,10 +371,10 @@ class Reasoner:
         """The results of every window that has closed: by what came, or because it is `to` now.
 
         `to` promises that nothing at or below it will follow on any stream. Windows are read and queries
-        answered as the results are taken. What is not taken is done all the same, by the next call that
-        depends on it, and comes first the next time, or goes to another thread, or to a loop inside this one,
-        that asks meanwhile: each result is given once, in order. The end of time
-        (2**63 - 1) is the end of all streams.
+        answered as the results are taken; if nobody begins to, by the next call that depends on it. What is
+        not taken of them comes first the next time, or goes to another thread, or to a loop inside
+        this one, that asks meanwhile: each result is given once, in order. The end of time (2**63 - 1) is the
+        end of all streams.
         """
         if to is not None:
             promised = time_in(to, "to", promise=True)
@@ -392,7 +395,7 @@ class Reasoner:
         return self._guard.steps(self.told_apart(self._results(), own=True))
 
     def _catch_up(self) -> None:
-        """Do what `advance` or `end` has promised, and nobody has taken: results wait to be taken."""
+        """Do what `advance` or `end` has promised, if nobody has begun to take it: the results wait."""
         if self._due:
             self._due = False
             self._step_through()
@@ -540,20 +543,16 @@ class Reasoner:
         """What is ready, then all else that is due, whoever else takes some of it meanwhile."""
         self._due = False
         begun = False
-        try:
-            while True:
-                if self._ready:
-                    yield self._ready.popleft()
-                    continue
-                if not begun:
-                    self._steps, begun = self._run(), True
-                found = next(self._steps, None)
-                if found is None:
-                    return
-                self._ready.extend(found)
-        except GeneratorExit:  # Nobody wants more of them now.
-            self._due = True
-            raise
+        while True:
+            if self._ready:
+                yield self._ready.popleft()
+                continue
+            if not begun:
+                self._steps, begun = self._run(), True
+            found = next(self._steps, None)
+            if found is None:
+                return
+            self._ready.extend(found)
 
     def _run(self) -> Iterator[list[Result]]:
         """Go from stop to stop, as far as the frontier has come."""

@@ -28,7 +28,13 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that describe a job."""
     add = parser.add_argument
     add("queries", metavar="QUERY.rq", nargs="+", help="continuous queries in C-SPARQL or RSP-QL")
-    add("--stream", metavar="IRI=PATH", action="append", default=[], help="what a stream's IRI stands for")
+    add(
+        "--stream",
+        metavar="IRI=PATH",
+        action="append",
+        default=[],
+        help="what a stream's IRI stands for; - is standard input (--engine local)",
+    )
     add("--background", metavar="FILE", action="append", default=[], help="RDF that always holds")
     add_update_options(parser)
     add("--rules", metavar="REGIME|FILE", action="append", default=[], help="a regime or a file of rules")

@@ -6,7 +6,8 @@ import argparse
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, Self
@@ -36,11 +37,13 @@ class Sink(ABC):
         self._queries = set(ledger.written.queries)
         self.started = time.perf_counter()
         self.counters: dict[str, Any] = {}
+        self.dead: Counter[str] = Counter()
+        """How many dead letters the files have had."""
         self._seen = (self.started, 0)
 
     def __enter__(self) -> Self:
         kind, path = kind_and_path(self.args.output)
-        self._out: Writer = writer(kind, self.file(path))
+        self._out: Writer = writer(kind, self.file(path), until=self.args.until)
         self._out.resume(self._queries)
         self._letters = self._dead_letters()
         return self
@@ -59,6 +62,7 @@ class Sink(ABC):
 
     def _write(self, batch: MicroBatch) -> Written | None:
         """Write the results and dead letters; what the ledger notes, if the micro-batch counts as written."""
+        self.dead.update(bad.file for bad in batch.dead)
         for bad in batch.dead:
             self._letters(bad if self.args.dead_letters else _said_where(bad))
         for result in self.results(batch):
@@ -73,6 +77,14 @@ class Sink(ABC):
     def results(self, batch: MicroBatch) -> Iterable[Result]:
         """The results of a micro-batch that are to be written."""
         return batch.results
+
+    def dead_of(self, streams: Mapping[str, str]) -> dict[str, int]:
+        """How many dead letters this run has had of each stream, of paths by IRI."""
+        places = {iri: os.path.abspath(path) for iri, path in streams.items()}
+        return {
+            iri: sum(n for file, n in self.dead.items() if file == place or file.startswith(place + os.sep))
+            for iri, place in places.items()
+        }
 
     @abstractmethod
     def shown(self, counted: dict[str, Any]) -> list[str]:

@@ -79,7 +79,7 @@ class NetworkRun(Generic[N]):
         """Those whose time has come."""
         self._ready: deque[Result] = deque()
         self._due = False
-        """Whether results were asked for that nobody has begun to take, or not to the end."""
+        """Whether results were asked for that nobody has begun to take."""
         self.answers = 0
 
     def push(self, stream: Name, statements: Iterable[TimedStatement]) -> None:
@@ -142,14 +142,10 @@ class NetworkRun(Generic[N]):
 
     def _results(self) -> Iterator[Result]:
         self._due = False
-        try:
-            yield from self._release()
-        except GeneratorExit:  # Nobody wants more of them now.
-            self._due = True
-            raise
+        yield from self._release()
 
     def _catch_up(self) -> None:
-        """Do what `advance` or `end` has promised, and nobody has taken: results wait to be taken."""
+        """Do what `advance` or `end` has promised, if nobody has begun to take it: the results wait."""
         if self._due:
             self._due = False
             self._read_due()

@@ -168,6 +168,13 @@ class Intake:
         act = Act.RETRACT_EVERY if every else Act.RETRACT_NEWEST
         self._buffers[stream].put(*_rows(arrivals, act))
 
+    def retracts(self, stream: str) -> bool:
+        """Whether a retraction waits for its time."""
+        if stream not in self._buffers:
+            return False
+        _, rows = self._buffers[stream].waiting()
+        return len(rows) > 0 and bool((rows[:, 4] != Act.ADMIT).any())
+
     def release(self, to: int) -> Iterator[Released]:
         """What has waited for a time up to `to`, stream by stream, each in order."""
         for stream, buffer in self._buffers.items():

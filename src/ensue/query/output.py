@@ -100,8 +100,8 @@ WRITERS: dict[str, type[Writer]] = {
 """The formats by name."""
 
 
-def writer(kind: str, out: Sink) -> Writer:
-    """The writer of a format.
+def writer(kind: str, out: Sink, *, until: bool = False) -> Writer:
+    """The writer of a format; `until`: it has to say when answers will leave.
 
     >>> import sys
     >>> answers = Answers(Form.ASK, (), [()])
@@ -111,4 +111,8 @@ def writer(kind: str, out: Sink) -> Writer:
     if kind not in WRITERS:
         hint = did_you_mean(kind, WRITERS) or f"one of {', '.join(WRITERS)}"
         raise UsageError(f"unknown output format '{kind}'", hint=hint)
-    return WRITERS[kind](out)
+    made = WRITERS[kind](out, until=until)
+    if until and not made.holds_until:
+        known = ", ".join(name for name, each in WRITERS.items() if each.holds_until)
+        raise UsageError(f"{kind} has no place for when an answer will leave", hint=f"one of {known}")
+    return made

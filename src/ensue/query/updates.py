@@ -62,6 +62,15 @@ def check_temporal(queries: Iterable[ContinuousQuery]) -> None:
             raise UsageError(what, hint=hint)
 
 
+def check_retracted(stream: str, queries: Iterable[ContinuousQuery]) -> None:
+    """Refuse what takes statements back of which a temporal query has composed something."""
+    for query in queries:
+        if query.events is not None and any(on.stream == stream for on in query.streams):
+            what = f"a temporal query reads <{stream}>, and what it has composed cannot be taken back"
+            hint = "send the retraction as an event of its own, and ask for NOT { } of it"
+            raise UsageError(what, place=query.place, hint=hint)
+
+
 def changed(add: OneStatement | Statements, remove: OneStatement | Statements, at: int) -> Update:
     """Some statements come, and some go.
 
