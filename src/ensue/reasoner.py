@@ -354,6 +354,12 @@ class Reasoner:
         self._intake.put_retraction(name, retracted, every=every)
 
     @one_at_a_time
+    def prepare(self) -> None:
+        """Do now what the first window would have to wait for: close the background, make the plans."""
+        self._counting.held()
+        self._sweep()
+
+    @one_at_a_time
     def heartbeat(self, stream: Name, time: Time) -> None:
         """Nothing at or below `time` will follow on a stream, whether or not anything has come.
 
