@@ -44,22 +44,27 @@ def joined(relations: Iterable[Relation], settle: Settle = lambda rows, _: rows)
 
 def _in_order(relations: list[Relation]) -> Relation:
     """Relations that hang together, joined."""
-    waiting = sorted(relations, key=_size)
-    solved = waiting.pop(0)
+    waiting = [(_variables([each]), each) for each in sorted(relations, key=_size)]
+    names, solved = waiting.pop(0)
     while waiting:
-        at = next(at for at, each in enumerate(waiting) if _variables([solved]) & _variables([each]))
-        solved = join(solved, waiting.pop(at))
+        at = next(at for at, (others, _) in enumerate(waiting) if not names.isdisjoint(others))
+        others, following = waiting.pop(at)
+        names, solved = names | others, join(solved, following)
     return solved
 
 
 def _hanging_together(relations: Iterable[Relation]) -> Iterator[list[Relation]]:
     """Relations in groups: those of different groups have no variable in common."""
-    groups: list[list[Relation]] = []
+    groups: list[tuple[frozenset[str], list[Relation]]] = []
     for each in relations:
-        with_it = [group for group in groups if _variables(group) & _variables([each])]
-        groups = [group for group in groups if not any(group is other for other in with_it)]
-        groups.append([each, *(relation for group in with_it for relation in group)])
-    return iter(groups)
+        names, found, apart = _variables([each]), [each], []
+        for others, group in groups:
+            if names.isdisjoint(others):
+                apart.append((others, group))
+            else:
+                names, found = names | others, [*group, *found]
+        groups = [*apart, (names, found)]
+    return (group for _, group in groups)
 
 
 def _variables(relations: Iterable[Relation]) -> frozenset[str]:
