@@ -12,6 +12,7 @@ from typing import Protocol
 from ensue.cli.job import reasoner_of, streams_of
 from ensue.cli.letters import ShownLetters, StrictLetters
 from ensue.cli.output import Output
+from ensue.cli.partial import PartialAnswers
 from ensue.cli.report import report
 from ensue.cli.run import kind_and_path
 from ensue.cli.violations import ViolationLines
@@ -35,9 +36,11 @@ def run_local(args: argparse.Namespace) -> int:
             args.violations, lambda path: stack.enter_context(Output(path, whole=False)), progress
         )
         wrong.write(reasoner.violations())
+        partial = PartialAnswers(progress.say)
         for result in results_of(reasoner, streams, letters, progress):
             wrong.write(reasoner.violations())
             out.write(result)
+            partial.tell(result)
         wrong.write(reasoner.violations())
         out.close()
     counted = reasoner.metrics() | {"dead_letters": letters.count}

@@ -14,6 +14,7 @@ from typing import Any, Self
 from ensue.badlines import BadLine, DeadLetters
 from ensue.cli.letters import ShownLetters, StrictLetters
 from ensue.cli.output import Output
+from ensue.cli.partial import PartialAnswers
 from ensue.cli.run import kind_and_path
 from ensue.model import FOREVER, NEVER
 from ensue.progress import Progress
@@ -35,6 +36,7 @@ class Sink(ABC):
         self._queries = set(ledger.written.queries)
         self.started = time.perf_counter()
         self.counters: dict[str, Any] = {}
+        self._partial = PartialAnswers(progress.say)
         self._seen = (self.started, 0)
 
     def __enter__(self) -> Self:
@@ -56,6 +58,7 @@ class Sink(ABC):
                 self._letters(bad if self.args.dead_letters else _said_where(bad))
             for result in self.results(batch):
                 self._out.write(result)
+                self._partial.tell(result)
                 self._queries.add(result.query)
             lengths = {file.name: file.sync() for file in self._files}
             if batch.failure is not None:  # Who goes on from here begins with it again.

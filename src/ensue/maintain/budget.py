@@ -12,6 +12,7 @@ import resource
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from gc import collect
 from pathlib import Path
 from typing import Literal
 
@@ -28,6 +29,9 @@ _SHARE = 0.8
 
 _BETWEEN = 50_000
 """Units of work (derivations, terms, statements) between two looks at the memory."""
+
+_LARGE = 1 << 22
+"""Arrays that are to be made larger than this are a reason to look, too."""
 
 _SHOWN = 3
 """How many rules a message names."""
@@ -90,11 +94,13 @@ class Budget:
 
 
 @dataclass(slots=True)
-class Watch:
-    """Counts work, and looks at the memory of the process every so often."""
+class Meter:
+    """Looks at the memory of the process every so often; shared by all who derive for one reasoner."""
 
-    budget: Budget
-    work: int = field(default=0)
+    budget: Budget = field(default_factory=Budget)
+    work: int = 0
+    floor: int = 0
+    """What was still in use when facts had been dropped, and a little more."""
 
     def memory(self, work: int, derived: Callable[[], Mapping[str, int]], extra: int = 0) -> None:
         """Note work done; raises BudgetError where the process has (or with `extra` will have) too much.
@@ -102,15 +108,19 @@ class Watch:
         `derived` gives the number of facts that each rule derived.
         """
         self.work += work
-        if self.work < _BETWEEN and not extra:
+        if self.work < _BETWEEN and extra < _LARGE:
             return
         self.work = 0
         held, most = resident() + extra, self.budget.memory
-        if held > most:
-            what = (
-                f"memory: {shown(held)} {'would be' if extra else 'are'} in use of max_memory = {shown(most)}"
-            )
+        if held > max(most, self.floor):
+            are = "would be" if extra else "are"
+            what = f"memory: {shown(held)} {are} in use of max_memory = {shown(most)}"
             raise exceeded("max_memory", what, derived())
+
+    def dropped(self) -> None:
+        """Facts have been dropped. Memory that the system did not get back is free for others."""
+        collect()
+        self.floor = resident() + self.budget.memory // 16
 
 
 def exceeded(limit: str, what: str, derived: Mapping[str, int]) -> BudgetError:

@@ -18,6 +18,7 @@ from ensue.query.output_rows import Csv, Tsv
 from ensue.query.output_table import Table
 from ensue.query.output_terms import json_term, statement
 from ensue.query.output_writer import Sink, Writer
+from ensue.query.partial import Partial
 from ensue.query.tree import Form
 
 
@@ -43,11 +44,13 @@ class Result:
     """The name of the graph of an event that is an element of its stream, or the key of a network among
     several; "" for none; otherwise None.
     """
+    partial: Partial | None = None
+    """What was left out of the derivation, where the budget did not allow all; None: nothing was."""
     part: bool = False
     """Whether this is what one shard has to give, for `merge.py`: solutions, and no answers yet."""
 
     def json(self) -> dict[str, Any]:
-        """The result as `--output jsonl` has it. `until` and `exact` are there only if they say something."""
+        """The result as `--output jsonl` has it. What would say nothing is left out."""
         found: dict[str, Any] = {"query": self.query, "open": self.open, "close": self.close}
         match self.answers.form:
             case Form.SELECT:
@@ -60,7 +63,14 @@ class Result:
             found["until"] = list(self.until)
         if not self.exact:
             found["exact"] = False
+        if self.partial is not None:
+            found["partial"] = self.partial.json()
         return found
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing was left out of the derivation."""
+        return self.partial is None
 
     def _bindings(self) -> list[dict[str, Any]]:
         names = self.answers.variables
