@@ -130,6 +130,21 @@ def test_a_clock_that_fails_in_a_step_is_told_from_then_on():
         list(reasoner.advance(to=6000))
 
 
+def test_a_clock_that_calls_its_reasoner_is_refused():
+    calls: list[Reasoner] = []
+
+    def clock() -> int:
+        for reasoner in calls:
+            reasoner.metrics()
+        return 0
+
+    reasoner = Reasoner(disorder=Disorder(idle_after_ms=1000), clock=clock)
+    reasoner.register(EVERY)
+    calls.append(reasoner)
+    with pytest.raises(UsageError, match="from within one of its own steps"):
+        list(reasoner.advance())
+
+
 def test_max_memory_stops_what_takes_more():
     reasoner = Reasoner(parse_rules(SQUARE), strategy="expiration", max_memory=resident() + (48 << 20))
     reasoner.register(EVERY)
@@ -221,6 +236,20 @@ def test_reason_stops_with_one_line(tmp_path, capsys):
     options = ["--rules", str(tmp_path / "r.ru"), "--max-rounds", "300", "-o", str(tmp_path / "out.nt")]
     assert main(["reason", *options, str(tmp_path / "f.nt")]) == 1
     assert "derived 301" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("strategy", ["expiration", "rete"])
+def test_reason_goes_on_without_the_rule_that_derives_for_ever(tmp_path, capsys, strategy):
+    rules = (
+        f"# rule: endless\n{ENDLESS} ;\n# rule: back\nINSERT {{ ?y <urn:m> ?x }} WHERE {{ ?x <urn:n> ?y }}"
+    )
+    (tmp_path / "r.ru").write_text(rules)
+    (tmp_path / "f.nt").write_text("<urn:a> <urn:n> <urn:b> .\n" + f"<urn:a> <urn:n> {ONE} .")
+    options = ["--rules", str(tmp_path / "r.ru"), "--max-rounds", "300", "--at-limit", "partial"]
+    options += ["--strategy", strategy, "-o", str(tmp_path / "out.nt"), str(tmp_path / "f.nt")]
+    assert main(["reason", *options]) == 0
+    assert "partial: once more, without rule endless (" in capsys.readouterr().err
+    assert len((tmp_path / "out.nt").read_text().splitlines()) == 3
 
 
 @pytest.mark.parametrize("strategy", ["expiration", "rete", "dred", "recompute"])

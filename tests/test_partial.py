@@ -14,7 +14,10 @@ from ensue.cli.main import main
 from ensue.errors import BudgetError
 from ensue.knowledge import Sent
 from ensue.maintain.budget import resident
+from ensue.query.arrivals import Batch
+from ensue.query.log import Logged
 from ensue.query.output import Result
+from ensue.resumable import Resumable
 from ensue.rules.load import load_rules, parse_rules
 from ensue.rules.tree import RuleSet
 from ensue.windows.frontier import Disorder
@@ -27,6 +30,7 @@ RULES = """
     # priority: 2
     [inverse: (?a <urn:p> ?x) -> (?x <urn:of> ?a)]
 """
+WINDOW = "FROM STREAM <urn:s> [RANGE 10s STEP 5s]"
 QUERY = "SELECT ?s ?p ?o FROM STREAM <urn:s> [RANGE 10s STEP 5s] { ?s ?p ?o }"
 BURST = [(10_001 + i, f"<urn:a{i}>", "<urn:p>", f"<urn:o{i}>") for i in range(40)]
 BEFORE = [(1000 * i, f"<urn:b{i}>", "<urn:p>", "<urn:o>") for i in range(1, 10)]
@@ -181,10 +185,68 @@ def test_what_is_constructed_of_parts_is_marked_too():
     assert marked == {20_000}
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_taken_up_again_from_the_truth_is_marked_as_well(seed):
+    """As a shard on Spark that another worker takes over, after any step."""
+    chance = random.Random(seed)
+    print(f"seed {seed}")
+    made = f"REGISTER STREAM <urn:t> AS CONSTRUCT {{ ?a <urn:r> ?b }} {WINDOW} WHERE {{ ?a <urn:q> ?b }}"
+    read = made.replace("<urn:t>", "<urn:u>").replace("urn:s", "urn:t").replace("?a <urn:q>", "?a <urn:r>")
+    every = [made, read, "REGISTER QUERY q AS " + QUERY]
+    stream = [*BEFORE, *BURST, *AFTER]
+    runs = []
+    for options, moves in ({}, 0), ({"max_facts": 700, "at_limit": "partial"}, 0.4):
+
+        def new(options=options) -> Resumable:
+            reasoner = Resumable(parse_rules(RULES), **options)
+            for query in every:
+                reasoner.register(query)
+            reasoner.settle()
+            return reasoner
+
+        reasoner, log, found = new(), [], []
+        for at in range(0, 70_000, 2500):
+            batch = [(*each, None) for each in stream if at < each[0] <= at + 2500]
+            mark = reasoner.mark()
+            found += reasoner.step(
+                {"urn:s": Batch.of(reasoner.arrivals(batch))} if batch else {},
+                heartbeats={"urn:s": at + 2500},
+            )
+            decode = reasoner.dictionary.decode
+            arrivals = reasoner.take_made().items()
+            given = {s: [(t, *map(decode, row), None) for t, *row, _ in rows] for s, rows in arrivals}
+            log.append((mark, batch, given))
+            if chance.random() < moves:
+                state = json.loads(json.dumps(reasoner.state()))
+                memories = {
+                    name: json.loads(json.dumps(give())) for name, (_, give) in reasoner.memories().items()
+                }
+                reasoner = new()
+                reasoner.resume(
+                    state,
+                    memories,
+                    [
+                        Logged(
+                            mark,
+                            {"urn:s": Batch.of(reasoner.arrivals(batch))} if batch else {},
+                            {stream: reasoner.arrivals(rows) for stream, rows in given.items()},
+                        )
+                        for mark, batch, given in log
+                    ],
+                )
+        runs.append(found)
+    for name in ("urn:t", "urn:u", "q"):
+        own = [[result for result in run if result.query == name] for run in runs]
+        check(own[1], own[0], f"seed {seed}, {name}")
+        assert any(not result.complete for result in own[1]), name
+        assert own[1][-1].complete
+
+
 def test_what_has_come_since_parts_is_marked():
     rules, stream = parse_rules(RULES), [*BEFORE, *BURST, *AFTER]
     reasoner = Reasoner(rules, strategy="expiration", max_facts=700, at_limit="partial")
-    query = "REGISTER ISTREAM q AS " + QUERY
+    window = "FROM NAMED WINDOW <urn:w> ON <urn:s> [RANGE PT10S STEP PT5S]"
+    query = f"REGISTER ISTREAM <q> AS SELECT ?s {window} WHERE {{ WINDOW <urn:w> {{ ?s <urn:q> ?o }} }}"
     found = answered(reasoner, stream, query)
     assert [r.close for r in found if not r.complete] == [15_000, 20_000, 25_000]
 
@@ -199,7 +261,7 @@ def test_what_has_come_since_parts_is_marked():
             "r.rules",
         ),
         (
-            "# name: a\nINSERT { ?y <urn:q> ?x } WHERE { ?x <urn:p> ?y } ;\n# priority: 5\n"
+            "# rule: a\nINSERT { ?y <urn:q> ?x } WHERE { ?x <urn:p> ?y } ;\n# priority: 5\n"
             "INSERT { ?y <urn:r> ?x } WHERE { ?x <urn:q> ?y }\n# priority: -1\n# use: transitive-isin\n",
             "r.ru",
         ),

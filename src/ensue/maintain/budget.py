@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from gc import collect
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from ensue.errors import BudgetError, UsageError
+from ensue.rules.tree import Rule
 
 MAX_FACTS = 50_000_000
 """Facts that one maintainer holds, the background included."""
@@ -152,6 +153,21 @@ def too_many_rounds(budget: Budget, derived: Mapping[str, int]) -> BudgetError:
 def no_memory(derived: Mapping[str, int]) -> BudgetError:
     """The error for memory that the system refused."""
     return exceeded("max_memory", "the system gives no more memory", derived)
+
+
+def least(rules: Sequence[Rule], derived: Mapping[str, int]) -> dict[str, int]:
+    """Of the rules of the lowest priority, those that have derived half of what all these have."""
+    lowest = min(rule.priority for rule in rules)
+    names = dict.fromkeys(rule.name for rule in rules if rule.priority == lowest)
+    most = sorted(((derived.get(name, 0), name) for name in names), reverse=True)
+    wanted = sum(count for count, _ in most) / 2
+    if not wanted:  # Who knows which of them.
+        return {name: 0 for _, name in most}
+    found: dict[str, int] = {}
+    for count, name in most:
+        if sum(found.values()) < wanted:
+            found[name] = count
+    return found
 
 
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}

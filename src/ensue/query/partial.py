@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ensue.maintain.budget import least
 from ensue.model import NEVER, Copies
 from ensue.plan.specialise import Specialised
 from ensue.rules.tree import Rule, RuleSet
@@ -87,7 +88,7 @@ class Shedding:
         self._all_back_at = max(self._all_back_at, max(held.stamp))
         self._held = max(self._held, len(held))
         if rules:
-            self._rules |= _least(rules, derived)
+            self._rules |= least(rules, derived)
             return held
         return self._newer_half(held)
 
@@ -126,18 +127,3 @@ class Shedding:
                 kept.append(context, s, p, o, stamp, graph)
         self._statements.append((until, Partial({}, len(held) - len(kept))))
         return kept
-
-
-def _least(rules: Sequence[Rule], derived: Mapping[str, int]) -> dict[str, int]:
-    """Of the rules of the lowest priority, those that together have derived half of what these have."""
-    lowest = min(rule.priority for rule in rules)
-    names = dict.fromkeys(rule.name for rule in rules if rule.priority == lowest)
-    most = sorted(((derived.get(name, 0), name) for name in names), reverse=True)
-    wanted = sum(count for count, _ in most) / 2
-    if not wanted:  # Who knows which of them.
-        return {name: 0 for _, name in most}
-    found: dict[str, int] = {}
-    for count, name in most:
-        if sum(found.values()) < wanted:
-            found[name] = count
-    return found
