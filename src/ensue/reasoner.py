@@ -19,7 +19,7 @@ from ensue.files import FilePath
 from ensue.guard import Guard, one_at_a_time
 from ensue.knowledge import Knowledge, Update
 from ensue.maintain import check_strategy
-from ensue.maintain.budget import AtLimit, Budget
+from ensue.maintain.budget import AtLimit, Budget, Meter
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, by_column
 from ensue.plan.representatives import EQUALITIES
 from ensue.proof.explanation import Explanation
@@ -153,7 +153,7 @@ class Reasoner:
         """
         self._guard = Guard()
         self.dictionary = self._make_dictionary()
-        self.dictionary.budget = budget or Budget.of(max_facts, max_memory, max_rounds, at_limit)
+        self.dictionary.meter = Meter(budget or Budget.of(max_facts, max_memory, max_rounds, at_limit))
         if strategy != "auto":
             check_strategy(strategy)
         self.strategy = strategy

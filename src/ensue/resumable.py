@@ -119,6 +119,7 @@ class Resumable(Reasoner):
             "timeline": self._timeline.state(),
             "horizons": self.horizons(),
             "answers": self.answers,
+            "missing": self._admission.missing(),
         }
 
     def memories(self) -> dict[str, tuple[list[Any], Callable[[], dict[str, Any]]]]:
@@ -177,6 +178,7 @@ class Resumable(Reasoner):
     def _go_on(self, state: Mapping[str, Any], memories: Mapping[str, Mapping[str, Any]]) -> None:
         self._intake.resume(state["intake"])
         self.answers = state["answers"]
+        self._admission.miss_again(state.get("missing", []))
         for running in self._timeline.queries:
             running.resume(memories.get(running.name, {}))
 
@@ -196,6 +198,8 @@ class Resumable(Reasoner):
         """
         if self._check is not None or (self._updates and not self._timeline.in_step):
             return
+        if self.dictionary.meter.budget.at_limit == "partial":
+            return  # What is left out is derived from the copies later.
         settled = self._admission.settle()
         found = [each for each in settled if each is not None]
         self._keeps_copies = False

@@ -21,7 +21,7 @@ from ensue.maintain.represented import Represented, represented
 from ensue.model import BACKGROUND, Copies, Facts, by_column
 from ensue.plan import linear
 from ensue.plan.asked import Fed
-from ensue.plan.known import Closed
+from ensue.plan.known import Closed, Rows
 from ensue.plan.linear import TooMuchFollows
 from ensue.plan.lookout import Lookout, Numbers, list_for_rules
 from ensue.plan.plans import Plans
@@ -133,6 +133,10 @@ class Background:
         settled = self._settle(graphs)
         reports = (report for report in (settled.unfolded.report, settled.report) if report is not None)
         return Specialised(settled.unfolded.rules, None, reports=tuple(reports))
+
+    def closed_rows(self, graphs: frozenset[str]) -> Rows:
+        """All statements of the closed background and these graphs, for a plan under which no more follow."""
+        return np.arange(len(self._known(graphs)))
 
     def refuse_lists(self, where: str, s: Numbers, p: Numbers, o: Numbers) -> None:
         """Raise InputError if something outside of the background brings what rules over lists ask for."""

@@ -102,7 +102,8 @@ def answers(
     without values. Lines that cannot be read are counted and left out; or kept as rows with a column
     `dead`; or the first one stops the query. What is counted is in the progress of the streaming query,
     among the observed metrics of this `name`. `max_facts` is for each shard, `max_memory` for each worker
-    process. The rest is as for `Reasoner`.
+    process; `at_limit="partial"` adds a column `partial`, which says in JSON what an evaluation went without.
+    The rest is as for `Reasoner`.
     """
     check_word("terms", terms, get_args(Terms))
     check_word("dead_letters", dead_letters, get_args(DeadLetters))
@@ -123,7 +124,14 @@ def answers(
     )
     job = Job.of(asked, rule_set(rules), knowledge_in(background, graphs, allow), settings, updates)
     check_streams(named, job.reasoner().streams, 'add it: streams={{"{}": ...}}')
-    layout = Layout.of(asked, terms=terms, until=until, empty=include_empty, dead_letters=dead_letters)
+    layout = Layout.of(
+        asked,
+        terms=terms,
+        until=until,
+        empty=include_empty,
+        dead_letters=dead_letters,
+        partial=at_limit == "partial",
+    )
     plan = plan_of(job, shards=shards, keep_all=keep_all, expand=expand)
     rows = stepped(sources_of(spark, named, plan), [plan]).observe(name, *counted())
     return table(_merged(rows, plan) if _wants_merge(layout, plan) else rows, layout)

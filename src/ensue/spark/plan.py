@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ensue.job import Job
 from ensue.plan.expansion import Expansion
@@ -48,6 +49,9 @@ class Plan:
     def shards(self, pack: Pack = Packed.of) -> Iterator[tuple[int, ShardOf]]:
         """The shards by their keys; `pack` packs what all of them need."""
         left = self.job if self.expansion is None else self.expansion.job
+        # As many workers as there are shards, or cores, share the memory of a machine.
+        sharing = left.settings.budget.shared(min(len(self.keys), os.cpu_count() or 1))
+        left = replace(left, settings=replace(left.settings, budget=sharing))
         job, count = pack(left), len(self.keys)
         semijoins = () if self.reduction is None else self.reduction.semijoins
         names, found = [query.name for query in self.job.queries], plans_for(job)
