@@ -133,9 +133,7 @@ class Reasoner:
         self._rules = rule_set(rules)
         # Where nobody asks what is wrong, conditions are no rules.
         found = self._rules if watching else without_conditions(self._rules)
-        self._sources = Sources(
-            self.dictionary, Background(found, self.dictionary, background, strategy, equality)
-        )
+        self._sources = Sources(self.dictionary, self._make_background(found, background, equality))
         self._updates = Updates()
         self._report = report or Report()
         self._check = None if check is None else Check(check)
@@ -160,6 +158,9 @@ class Reasoner:
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
         self.answers = 0
+
+    def _make_background(self, rules: RuleSet, knowledge: Knowledge, equality: str) -> Background:
+        return Background(rules, self.dictionary, knowledge, self.strategy, equality)
 
     def _running(self) -> Sequence[RunningQuery]:
         return self._timeline.queries
