@@ -38,7 +38,7 @@ class NetworksOf:
 
     def step(self, key: int, of: int, pieces: Sequence[Piece], store: KeyedState) -> Outcome:
         """Take in what a micro-batch brings, and give what is selected."""
-        outcome = step(plan_name(self.job, key, of), pieces, store, self.run, _CACHE)
+        outcome = step(plan_name(self.job.digest, key, of), pieces, store, self.run, _CACHE)
         return outcome if self.job.value().tells else outcome._replace(held=None)
 
     def clear(self, key: int, of: int) -> None:
