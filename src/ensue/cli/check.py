@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ensue.cli.job import add_job_options, are_networks, reasoner_of, streams_of
 from ensue.cli.pairs import pairs
+from ensue.inputlimits import check_max_line
 from ensue.networks.parse import load_network
 from ensue.progress import Progress
 from ensue.streamfile import BadLine, read_stream
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         streams = streams_of(args, reasoner) if streams else {}
     bad: list[BadLine] = []
     for stream, path in streams.items():
-        count = sum(map(len, read_stream(path, on_bad=bad.append)))
+        count = sum(map(len, read_stream(path, on_bad=bad.append, max_line=check_max_line(args.max_line))))
         progress.say(f"stream <{stream}>: {count:,} statements")
     for line in bad:
         print(f"ensue: {line.error()}", file=sys.stderr)

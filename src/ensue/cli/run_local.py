@@ -15,6 +15,7 @@ from ensue.cli.output import Output
 from ensue.cli.report import report
 from ensue.cli.run import kind_and_path
 from ensue.cli.violations import ViolationLines
+from ensue.inputlimits import MAX_LINE, check_max_line
 from ensue.model import NEVER
 from ensue.progress import Progress
 from ensue.query.output import Result, writer
@@ -35,7 +36,7 @@ def run_local(args: argparse.Namespace) -> int:
             args.violations, lambda path: stack.enter_context(Output(path, whole=False)), progress
         )
         wrong.write(reasoner.violations())
-        for result in results_of(reasoner, streams, letters, progress):
+        for result in results_of(reasoner, streams, letters, progress, check_max_line(args.max_line)):
             wrong.write(reasoner.violations())
             out.write(result)
         wrong.write(reasoner.violations())
@@ -70,10 +71,14 @@ class Engine(Protocol):
 
 
 def results_of(
-    engine: Engine, streams: dict[str, str], letters: DeadLetters, progress: Progress
+    engine: Engine,
+    streams: dict[str, str],
+    letters: DeadLetters,
+    progress: Progress,
+    max_line: int = MAX_LINE,
 ) -> Iterator[Result]:
     """Feed the streams side by side, the one that is furthest behind first, and give what comes out."""
-    sources = {iri: read_stream(path, on_bad=letters) for iri, path in streams.items()}
+    sources = {iri: read_stream(path, on_bad=letters, max_line=max_line) for iri, path in streams.items()}
     newest = dict.fromkeys(sources, NEVER)
     read = 0
     while sources:

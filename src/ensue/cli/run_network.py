@@ -16,6 +16,7 @@ from ensue.cli.report import write_metrics
 from ensue.cli.run import kind_and_path
 from ensue.cli.run_local import letters_of, results_of
 from ensue.errors import UsageError
+from ensue.inputlimits import check_max_line
 from ensue.networks.dataset import line_of
 from ensue.networks.job import NetworkJob
 from ensue.networks.loops import Limit
@@ -50,7 +51,7 @@ def run_network(args: argparse.Namespace) -> int:
         kind, path = kind_and_path(args.output)
         out = writer(kind, stack.enter_context(Output(path, whole=False)))
         letters = letters_of(args, stack, progress)
-        for result in results_of(running, streams, letters, progress):
+        for result in results_of(running, streams, letters, progress, check_max_line(args.max_line)):
             out.write(result)
         out.close()
     if args.dataset is not None:
