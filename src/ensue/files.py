@@ -99,7 +99,7 @@ class Source:
         self._fresh = start is None
         try:
             self._raw = open(path, "rb")  # noqa: SIM115
-        except OSError as problem:
+        except (OSError, ValueError) as problem:  # A name with a NUL is a ValueError.
             raise _unreadable(problem, self.name) from problem
         self._size = max(1, os.fstat(self._raw.fileno()).st_size)
         zipped = self.name.endswith(".gz")
@@ -168,11 +168,14 @@ class Source:
         return InputError(what, place=place, hint="copy or download the file again; `gzip -t` checks it")
 
 
-def _unreadable(problem: OSError, name: str) -> InputError:
+def _unreadable(problem: OSError | ValueError, name: str) -> InputError:
     if isinstance(problem, FileNotFoundError):
         return InputError("no such file", place=Place(name), hint="check the path for a typing error")
     if isinstance(problem, IsADirectoryError):
         return InputError("is a directory", place=Place(name), hint="name the files in it")
+    if isinstance(problem, ValueError):
+        shown = name.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
+        return InputError("cannot be read: no file can have this name", place=Place(shown), hint="check it")
     reason = problem.strerror or str(problem)
     return InputError(f"cannot be read: {reason}", place=Place(name), hint="check the file's permissions")
 
@@ -211,8 +214,12 @@ def scope_of(path: FilePath) -> str:
     >>> scope_of("a.ttl") == scope_of("./a.ttl"), scope_of("a.ttl") == scope_of("b.ttl")
     (True, False)
     """
-    digest = blake2b(os.path.normpath(os.fspath(path)).encode("utf-8", "surrogateescape"), digest_size=6)
-    return f"_:d{digest.hexdigest()}x"
+    name = os.fspath(path)
+    try:
+        normal = os.path.normpath(name).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as problem:
+        raise _unreadable(problem, name) from problem
+    return f"_:d{blake2b(normal, digest_size=6).hexdigest()}x"
 
 
 class TermText:

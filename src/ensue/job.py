@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from ensue.errors import InputError, Place, UsageError, did_you_mean
 from ensue.knowledge import Knowledge, Sent, Update
+from ensue.maintain.budget import Budget
 from ensue.model import NEVER
 from ensue.plan.representatives import EQUALITIES
 from ensue.query.language import parse_query
@@ -48,17 +49,20 @@ def check_streams(given: Iterable[str], wanted: Iterable[str], how: str) -> None
 
     >>> check_streams(["urn:taxi"], ["urn:taxis"], "add {}")
     Traceback (most recent call last):
-    ensue.errors.UsageError: nothing is given for the stream <urn:taxis> (hint: did you mean 'urn:taxi'?)
+    ensue.errors.UsageError: no query reads the stream <urn:taxi> (hint: did you mean 'urn:taxis'?)
     """
     there, read = list(given), list(wanted)
-    for stream in read:
-        if stream not in there:
-            hint = did_you_mean(stream, there) or how.format(stream)
-            raise UsageError(f"nothing is given for the stream <{stream}>", hint=hint)
-    for stream in there:
-        if stream not in read:
-            hint = did_you_mean(stream, read) or f"streams of the queries: {', '.join(read)}"
-            raise UsageError(f"no query reads the stream <{stream}>", hint=hint)
+    missing = [stream for stream in read if stream not in there]
+    unread = [stream for stream in there if stream not in read]
+    # First those that are meant for one that is missing: the queries are right about its name.
+    for stream in unread:
+        if close := did_you_mean(stream, missing):
+            raise UsageError(f"no query reads the stream <{stream}>", hint=close)
+    for stream in missing:
+        raise UsageError(f"nothing is given for the stream <{stream}>", hint=how.format(stream))
+    for stream in unread:
+        hint = did_you_mean(stream, read) or f"streams of the queries: {', '.join(read)}"
+        raise UsageError(f"no query reads the stream <{stream}>", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,7 @@ class Settings:
     equality: str = EQUALITIES[0]
     violations: str | None = None
     explain: bool = False
+    budget: Budget = field(default_factory=Budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +189,7 @@ class Job:
             equality=settings.equality,
             violations=settings.violations,
             explain=settings.explain,
+            budget=settings.budget,
         )
         for name, watch in self.watches.items():
             made.watch(watch, shares.get(name))

@@ -60,17 +60,18 @@ class Resumable(Reasoner):
         All of it is judged by the frontier as it was before, whatever the heartbeats of the streams say.
         `ended` are streams that have ended.
         """
-        with self._sources.stages.of("feed"):
-            self._intake.put_together(batches, self._windows_over, self._timeline.arrive)
-        for stream, time in (heartbeats or {}).items():
-            self._intake.heartbeat(stream, time)
-        for stream in ended:
-            self._intake.end(stream)
-            self._timeline.end(stream)
-        results = list(self._results())
-        for _, events in self._events_of():
-            events.rest()
-        return results
+        with self._guard.step():
+            with self._sources.stages.of("feed"):
+                self._intake.put_together(batches, self._windows_over, self._timeline.arrive)
+            for stream, time in (heartbeats or {}).items():
+                self._intake.heartbeat(stream, time)
+            for stream in ended:
+                self._intake.end(stream)
+                self._timeline.end(stream)
+            results = list(self._results())
+            for _, events in self._events_of():
+                events.rest()
+            return results
 
     def _events_of(self) -> list[tuple[str, EventEngine]]:
         """Who finds the occurrences of temporal queries, by the names of what they remember."""

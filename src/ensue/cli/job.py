@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from ensue.cli.budget import add_budget_options, budget_of
 from ensue.cli.pairs import pairs
 from ensue.cli.updates import add_update_options, updates_of
 from ensue.errors import UsageError
@@ -66,6 +67,7 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
         default=MAX_LINE,
         help=f"bytes of a line of a stream: a longer one is a dead letter (default and most: {MAX_LINE})",
     )
+    add_budget_options(parser)
     add("-q", "--quiet", action="store_true", help="no progress and counts")
 
 
@@ -95,6 +97,7 @@ def job_of(args: argparse.Namespace, *, explain: bool = False) -> Job:
         equality=args.equality,
         violations=None if args.violations is None else "all" if args.every_violation else "changes",
         explain=explain,
+        budget=budget_of(args),
     )
     graphs = Graphs(pairs(args.graph, "--graph"), args.allow)
     knowledge = InFiles(tuple(args.background), graphs)

@@ -14,7 +14,7 @@ import numpy as np
 from ensue.errors import BufferFullError
 from ensue.model import FOREVER, NEVER
 from ensue.query.arrivals import Arrivals, Batch
-from ensue.query.terms_in import Term, term_text
+from ensue.query.timed_in import TimedStatement, timed_in
 from ensue.streamfile import Timed
 from ensue.windows.frontier import (
     ArrivalTimes,
@@ -31,9 +31,6 @@ from ensue.windows.spec import Grid
 
 if TYPE_CHECKING:
     from ensue.maintain.kernel.folder import Folder
-
-Statement = tuple[int | None, Term, Term, Term] | tuple[int | None, Term, Term, Term, Term | None]
-"""Time in ms (None: now, by the clock), subject, predicate, object, and the graph name if there is one."""
 
 
 class Act(IntEnum):
@@ -247,12 +244,9 @@ class Intake:
         """What became of a stream's statements."""
         return self._gate.counters(stream)
 
-    def timed(self, statement: Statement) -> Timed:
-        """A statement of a user's as canonical text, at its time or now."""
-        time, s, p, o, *graph = statement
-        name = None if not graph or graph[0] is None else term_text(graph[0])
-        at = self._arrival_time() if time is None else time
-        return at, term_text(s), term_text(p), term_text(o), name
+    def timed(self, statements: Iterable[TimedStatement]) -> list[Timed]:
+        """Statements of a user's as canonical text, each at its time or now."""
+        return list(timed_in(statements, self._arrival_time))
 
 
 def _rows(arrivals: Arrivals, act: Act) -> tuple[Times, Rows]:

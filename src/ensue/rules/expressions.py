@@ -1,6 +1,7 @@
 """The value of a SPARQL expression for given terms, as oxigraph has it.
 
-Numbers are taken by value: `"01"^^xsd:integer` counts as 1 inside an expression.
+Numbers are taken by value: `"01"^^xsd:integer` counts as 1 inside an expression. The text of an expression
+that makes IRIs can begin with a declaration, `BASE <...>`, for relative ones (`with_base`).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _EMPTY = Store()
 _VARIABLE = re.compile(r"\?(\w+)")
 _REMEMBERED = 2_000
 """Longer terms are read anew each time: so many of them must not stay in memory."""
+_BASE = re.compile(r"BASE <[^>]*> ")
 
 Functions = Mapping[NamedNode, Callable[..., Any]]
 
@@ -72,6 +74,25 @@ def problem(text: str) -> str | None:
     return None
 
 
+def with_base(text: str, base: str) -> str:
+    """The expression, with what IRI() and URI() in it resolve relative IRIs against.
+
+    >>> value(with_base("IRI(?a)", "http://example.org/x/"), ("a",), ('"y"',))
+    '<http://example.org/x/y>'
+    """
+    return f"BASE <{base}> {text}"
+
+
+def split_base(text: str) -> tuple[str, str]:
+    """The declaration of the base, as it stands before a query, and the expression alone.
+
+    >>> split_base("BASE <urn:b> IRI(?a)"), split_base("?a")
+    (('BASE <urn:b> ', 'IRI(?a)'), ('', '?a'))
+    """
+    end = found.end() if (found := _BASE.match(text)) else 0
+    return text[:end], text[end:]
+
+
 def _bounded_solutions(
     query: Callable[[str, tuple[str, ...]], str], text: str, variables: tuple[str, ...], args: tuple[str, ...]
 ) -> QuerySolutions:
@@ -104,7 +125,8 @@ def _given(variables: tuple[str, ...]) -> str:
 @lru_cache(maxsize=1000)
 def _filter_query(text: str, variables: tuple[str, ...]) -> str:
     projection = " ".join(f"?{name}" for name in variables) or "*"
-    return f"SELECT {projection} WHERE {{ {_given(variables)} FILTER({text}) }}"
+    base, bare = split_base(text)
+    return f"{base}SELECT {projection} WHERE {{ {_given(variables)} FILTER({bare}) }}"
 
 
 @lru_cache(maxsize=1000)
@@ -113,7 +135,8 @@ def _value_query(text: str, variables: tuple[str, ...]) -> str:
     result = "value"
     while result in text:
         result += "_"
-    return f"SELECT {projection} ({text} AS ?{result}) WHERE {{ {_given(variables)} }}"
+    base, bare = split_base(text)
+    return f"{base}SELECT {projection} ({bare} AS ?{result}) WHERE {{ {_given(variables)} }}"
 
 
 def read_term(text: str) -> Term:

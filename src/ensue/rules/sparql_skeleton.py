@@ -113,12 +113,13 @@ def adjacent(left: Item, right: Item) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One rule as text: its items, which brackets belong together, and its name if it has one."""
+    """One rule as text: its items, which brackets belong together, its name and its BASE if it has them."""
 
     source: Source
     items: tuple[Item, ...]
     partner: dict[int, int]
     name: str | None
+    base: str | None = None
 
     @property
     def place(self) -> Place:
@@ -157,7 +158,7 @@ def pieces(source: Source, dialect: Dialect = RULES) -> Iterator[Piece]:
             allowed = set(not_exists_of_each(items, partner)) if dialect.each else ()
             left = [each.token for at, each in enumerate(items) if at not in allowed]
             _refuse(source, left, dialect.refused)
-            yield Piece(source, items, partner, _name(run, rest[0]))
+            yield Piece(source, items, partner, _name(run, rest[0]), names.base)
 
 
 def _runs(source: Source) -> Iterator[list[Token]]:

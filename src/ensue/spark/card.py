@@ -22,7 +22,8 @@ from ensue.errors import InputError, Place, UsageError
 from ensue.job import Job
 from ensue.knowledge import Update
 from ensue.networks.job import NetworkJob
-from ensue.spark.ledger import part_of, write_whole
+from ensue.private_folder import UnsafeFolderError, check_own
+from ensue.spark.ledger import part_of, refused, unreadable, write_whole
 
 NAME = "ensue-job.json"
 LAYOUT = 5
@@ -89,20 +90,45 @@ class Card:
 def go_on(checkpoint: Path, card: Card) -> list[str]:
     """Leave a job's card with a checkpoint, and say what is done about a difference to the one there.
 
-    Raises UsageError where the job cannot go on from it.
+    Raises UsageError where the job cannot go on from it, and EnsueError where it cannot be read or written.
     """
-    path = checkpoint / NAME
-    if not path.exists():
-        if checkpoint.exists() and not _is_empty(checkpoint):
-            hint = "name a folder that is empty or not there yet"
-            raise UsageError(f"{checkpoint} is no checkpoint of Ensue", hint=hint)
-        checkpoint.mkdir(parents=True, exist_ok=True)
+    make(checkpoint)
+    path, said = checkpoint / NAME, []
+    try:
+        if path.exists():
+            said = [f"checkpoint {checkpoint}: going on", *_differences(_read(path), card)]
+        elif not _is_empty(checkpoint):
+            raise _is_none(checkpoint)
         write_whole(path, json.dumps(asdict(card)))
-        return []
-    before = _read(path)
-    said = [f"checkpoint {checkpoint}: going on", *_differences(before, card)]
-    write_whole(path, json.dumps(asdict(card)))
+    except OSError as problem:
+        raise refused(problem.filename or str(path), problem) from problem
     return said
+
+
+def make(checkpoint: Path) -> None:
+    """Make the folder of a checkpoint if it is not there.
+
+    One that others could have changed is refused: what is in it decides which results are written.
+    """
+    try:
+        if not checkpoint.exists():
+            checkpoint.parent.mkdir(parents=True, exist_ok=True)
+            checkpoint.mkdir(mode=0o700, exist_ok=True)
+        if not checkpoint.is_dir():
+            raise _is_none(checkpoint)
+        check_own(checkpoint.resolve())
+    except OSError as problem:
+        raise refused(problem.filename or str(checkpoint), problem) from problem
+    except UnsafeFolderError as problem:
+        hint = f"`chmod 700 {checkpoint}` if you trust what is in it, or name another folder"
+        if "belongs" in str(problem):
+            hint = "run it as that user, or name another folder"
+        raise UsageError(f"the checkpoint {checkpoint} is not private: {problem}", hint=hint) from problem
+
+
+def _is_none(checkpoint: Path) -> UsageError:
+    hint = "name a folder that is empty or not there yet"
+    return UsageError(f"{checkpoint} is no checkpoint of Ensue", hint=hint)
 
 
 def _differences(before: Card, card: Card) -> list[str]:
@@ -167,12 +193,14 @@ def _told(updates: Iterable[Update]) -> list[Any]:
 
 def _is_empty(folder: Path) -> bool:
     """Whether there is nothing, but for the card of a run that was killed before it had put it in place."""
-    return folder.is_dir() and all(path == part_of(folder / NAME) for path in folder.iterdir())
+    return all(path == part_of(folder / NAME) for path in folder.iterdir())
 
 
 def _read(path: Path) -> Card:
     try:
         return Card(**json.loads(path.read_text("utf-8")))
+    except OSError as problem:
+        raise unreadable(str(path), problem) from problem
     except (ValueError, TypeError) as problem:
         hint = "start with a new checkpoint"
         raise InputError(f"is damaged: {problem}", place=Place(str(path)), hint=hint) from problem

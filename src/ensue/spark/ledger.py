@@ -67,13 +67,16 @@ class Ledger:
             try:
                 write_whole(self._path, json.dumps(text))
             except OSError as problem:
-                raise _refused(str(self._path), problem) from problem
+                raise refused(str(self._path), problem) from problem
 
 
 @contextmanager
 def alone(checkpoint: Path) -> Iterator[None]:
     """See that no other run has a checkpoint: both would write to it, and to the same files."""
-    folder = os.open(checkpoint, os.O_RDONLY)
+    try:
+        folder = os.open(checkpoint, os.O_RDONLY)
+    except OSError as problem:
+        raise unreadable(str(checkpoint), problem) from problem
     try:
         try:
             # The system takes the lock back however the process ends.
@@ -98,10 +101,10 @@ class OnceFile:
             self._out = open(self._path, "r+b" if self._length else "wb")
         except FileNotFoundError as problem:
             if not self._length:
-                raise _refused(self._path, problem) from problem
+                raise refused(self._path, problem) from problem
             raise self._changed("is not there", self._length) from problem
         except OSError as problem:
-            raise _refused(self._path, problem) from problem
+            raise refused(self._path, problem) from problem
         if self._length:
             self._cut(self._length)
         return self
@@ -111,24 +114,24 @@ class OnceFile:
     ) -> None:
         try:
             self._out.close()
-        except OSError as refused:
+        except OSError as failed:
             # What could not be written before is tried again, and has been complained about.
             if kind is None:
-                raise _refused(self._path, refused) from refused
+                raise refused(self._path, failed) from failed
 
     def write(self, text: str) -> None:
         """Take some text."""
         try:
             self._out.write(text.encode())
         except OSError as problem:
-            raise _refused(self._path, problem) from problem
+            raise refused(self._path, problem) from problem
 
     def flush(self) -> None:
         """Let what was written be seen."""
         try:
             self._out.flush()
         except OSError as problem:
-            raise _refused(self._path, problem) from problem
+            raise refused(self._path, problem) from problem
 
     def sync(self) -> int:
         """See that what was written outlives the machine; say how long the file is."""
@@ -136,7 +139,7 @@ class OnceFile:
         try:
             os.fsync(self._out.fileno())
         except OSError as problem:
-            raise _refused(self._path, problem) from problem
+            raise refused(self._path, problem) from problem
         return self._out.tell()
 
     @property
@@ -172,19 +175,29 @@ def part_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.part")
 
 
-def _refused(path: str, problem: OSError) -> EnsueError:
+def refused(path: str, problem: OSError) -> EnsueError:
+    """A file that the system does not let us write."""
     hint = "is there space, and may you write there?"
     return EnsueError(f"cannot be written: {problem.strerror}", place=Place(path), hint=hint)
 
 
+def unreadable(path: str, problem: OSError) -> InputError:
+    """A file that the system does not let us read."""
+    return InputError(
+        f"cannot be read: {problem.strerror}", place=Place(path), hint="check the file's permissions"
+    )
+
+
 def _read(path: Path) -> Written:
-    if not path.exists():
-        return Written()
     try:
+        if not path.exists():
+            return Written()
         found = json.loads(path.read_text("utf-8"))
         lengths = {str(file): int(length) for file, length in found["lengths"].items()}
         queries = tuple(map(str, found["queries"]))
         return Written(int(found["batch"]), lengths, queries, int(found.get("merged", 0)))
+    except OSError as problem:
+        raise unreadable(str(path), problem) from problem
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise InputError(f"is damaged: {problem}", place=Place(str(path)), hint=_FRESH) from problem
 

@@ -14,13 +14,13 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import stat
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import gettempdir
 from time import time
 
 from ensue.maintain.kernel.folder import Folder, FolderError
+from ensue.private_folder import first_private
 
 PLACE = "ENSUE_CACHE"
 """The environment variable that says where, or `off`."""
@@ -139,14 +139,7 @@ def _own_place() -> Path | None:
         return None
     usable = _SHARED_MEMORY.is_dir() and os.access(_SHARED_MEMORY, os.W_OK)
     parent = Path(wanted) if wanted else _SHARED_MEMORY if usable else Path(gettempdir())
-    place = parent / f"ensue-{os.getuid()}"
-    try:
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        about = place.lstat()
-    except OSError:
-        return None
-    mine = stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid() and not about.st_mode & 0o077
-    return place if mine else None
+    return first_private([parent / f"ensue-{os.getuid()}"], "the arrays of shards")
 
 
 def _boot() -> str:
