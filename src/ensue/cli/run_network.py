@@ -18,6 +18,7 @@ from ensue.cli.run import kind_and_path
 from ensue.cli.run_local import Feed, letters_of
 from ensue.errors import UsageError
 from ensue.files import STANDARD
+from ensue.inputlimits import check_max_line
 from ensue.maintain.budget import Budget
 from ensue.networks.dataset import line_of
 from ensue.networks.job import NetworkJob
@@ -57,7 +58,7 @@ def run_network(args: argparse.Namespace) -> int:
         kind, path = kind_and_path(args.output)
         out = writer(kind, stack.enter_context(Output(path, whole=False)))
         letters = letters_of(args, stack, progress)
-        feed = Feed(streams, letters, progress, interrupts)
+        feed = Feed(streams, letters, progress, interrupts, check_max_line(args.max_line))
         try:
             for result in feed.results(running):
                 out.write(result)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from ensue.inputlimits import MAX_LINE
 from ensue.job import Job
 from ensue.plan.expansion import Expansion
 from ensue.plan.relevance import Relevance
@@ -38,13 +39,17 @@ class Plan:
     """Why shards apply all rules although it was asked for that linear ones are applied before."""
     reduction: Reduction | None = None
     """By which shards see what is of no use to any query; None: they do not look."""
+    max_line: int = MAX_LINE
+    """Bytes of a line of a stream: a longer one is a dead letter."""
 
     def lane(self, stream: str) -> Lane:
         """The way of a stream's statements to the shards."""
         found = self.expansion
         expanding = None if found is None else Expanding(found.table, found.assumed)
         assumed = () if self.reduction is None else self.reduction.assumed
-        return Lane(stream, self.keys, self.relevance, self.routing, self.refused, expanding, assumed)
+        return Lane(
+            stream, self.keys, self.relevance, self.routing, self.refused, expanding, assumed, self.max_line
+        )
 
     def shards(self, pack: Pack = Packed.of) -> Iterator[tuple[int, ShardOf]]:
         """The shards by their keys; `pack` packs what all of them need."""
@@ -66,7 +71,9 @@ class Plan:
         return Merging(tuple((query, cuts[query.name]) for query in self.job.queries if query.name in cuts))
 
 
-def plan_of(job: Job, *, shards: int = 1, keep_all: bool = False, expand: bool = False) -> Plan:
+def plan_of(
+    job: Job, *, shards: int = 1, keep_all: bool = False, expand: bool = False, max_line: int = MAX_LINE
+) -> Plan:
     """The plan of a job: see `ensue.plan.spread`."""
     found = spread(job, shards=shards, keep_all=keep_all, expand=expand)
     keys = tuple(shard_keys(found.shards))
@@ -80,4 +87,5 @@ def plan_of(job: Job, *, shards: int = 1, keep_all: bool = False, expand: bool =
         found.expansion,
         found.not_expanded_because,
         found.reduction,
+        max_line,
     )
