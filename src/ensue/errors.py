@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -73,6 +73,19 @@ class QuerySyntaxError(QueryError):
 
 class BufferFullError(EnsueError):
     """More statements wait for their time than the engine was told to hold."""
+
+
+class BudgetError(EnsueError):
+    """More was derived, or more memory taken, than the budget allows: `limit` is which, `derived` the number
+    of facts that each rule derived, the most first.
+    """
+
+    limit: str = ""
+    derived: Mapping[str, int] = {}
+
+
+class BrokenError(EnsueError):
+    """A reasoner that was left in the middle of a step, by the failure that the text tells."""
 
 
 class UsageError(EnsueError):

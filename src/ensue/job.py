@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from ensue.errors import InputError, Place, UsageError, did_you_mean
 from ensue.knowledge import Knowledge, Sent, Update
+from ensue.maintain.budget import Budget
 from ensue.model import NEVER
 from ensue.plan.representatives import EQUALITIES
 from ensue.query.language import parse_query
@@ -24,6 +25,7 @@ from ensue.rules.violations import without_conditions
 from ensue.windows.frontier import Disorder
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
+from ensue.windows.stretch import MAX_EMPTY
 
 R = TypeVar("R", bound=Reasoner)
 
@@ -93,12 +95,14 @@ class Settings:
     bounds: Bounds = "(]"
     report: Report = field(default_factory=Report)
     until: bool = False
+    max_empty: int | None = MAX_EMPTY
     prune: bool = True
     fixed_schema: bool = False
     check: int | None = None
     equality: str = EQUALITIES[0]
     violations: str | None = None
     explain: bool = False
+    budget: Budget = field(default_factory=Budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +185,14 @@ class Job:
             bounds=settings.bounds,
             report=settings.report,
             until=settings.until,
+            max_empty=settings.max_empty,
             prune=settings.prune,
             fixed_schema=settings.fixed_schema,
             check=settings.check,
             equality=settings.equality,
             violations=settings.violations,
             explain=settings.explain,
+            budget=settings.budget,
         )
         for name, watch in self.watches.items():
             made.watch(watch, shares.get(name))

@@ -9,15 +9,17 @@ close there, evaluate the queries that are due, and forget what no window will h
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, NamedTuple
 
 from ensue.dictionary import Dictionary
 from ensue.errors import BufferFullError, StrategyError, UsageError, did_you_mean
 from ensue.files import FilePath
+from ensue.guard import Guard, one_at_a_time
 from ensue.knowledge import Knowledge, Update
 from ensue.maintain import check_strategy
+from ensue.maintain.budget import AtLimit, Budget
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, by_column
 from ensue.plan.representatives import EQUALITIES
 from ensue.proof.explanation import Explanation
@@ -25,7 +27,7 @@ from ensue.proof.memory import Memory
 from ensue.proof.why import Why
 from ensue.query.admission import Admission
 from ensue.query.answers import Row
-from ensue.query.arrivals import Arrivals
+from ensue.query.arrivals import Arrivals, Batch
 from ensue.query.background import Background
 from ensue.query.check import Check
 from ensue.query.counting import Counting
@@ -65,6 +67,7 @@ from ensue.windows.events import EventWindow
 from ensue.windows.frontier import MAX_PENDING, Clock, Disorder
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds, CountWindow, Grid, TimeWindow
+from ensue.windows.stretch import MAX_EMPTY
 
 
 class Registration(NamedTuple):
@@ -109,6 +112,7 @@ class Reasoner:
         report: Report | None = None,
         until: bool = False,
         max_pending: int = MAX_PENDING,
+        max_empty: int | None = MAX_EMPTY,
         clock: Clock | None = None,
         prune: bool = True,
         fixed_schema: bool = False,
@@ -117,6 +121,11 @@ class Reasoner:
         violations: str | None = None,
         explain: bool = False,
         collects: bool = True,
+        max_facts: int | None = None,
+        max_memory: int | str | None = None,
+        max_rounds: int | None = None,
+        at_limit: AtLimit = "stop",
+        budget: Budget | None = None,
     ) -> None:
         """`background` is a file, a graph of rdflib or pyoxigraph, statements, or several of these; `graphs`
         says which file or graph the IRI of a FROM is, `allow` from where else FROM may read files.
@@ -132,9 +141,19 @@ class Reasoner:
         "representatives"; or "plain": the rules are applied as they are. The answers are the same.
         `violations`: "changes" or "all" of what violates conditions in the windows (see `violations`).
         `explain`: remember what the last two windows of each query held, so that it can be told why.
+        `max_empty`: of more evaluations than this that see the same, since no statement came for long, only
+        the first two and the last one are made; its result says how many were passed over (None: none is).
         `collects`: partial matches of temporal queries are dropped once nothing to come can complete them.
+        `max_facts`: how many facts are held at most by whoever keeps windows over the same streams closed,
+        `max_memory`: how much memory the process may take, in bytes or as "2g" (default: four fifths of the
+        machine's), `max_rounds`: how many rounds of computed terms one closing may take. Beyond one of these
+        BudgetError is raised: `at_limit="stop"`. Or `budget` says all of that.
+        After a failure in the middle of a step every call raises BrokenError. Threads may share a reasoner:
+        one at a time is in it, and each result is given once.
         """
+        self._guard = Guard()
         self.dictionary = self._make_dictionary()
+        self.dictionary.budget = budget or Budget.of(max_facts, max_memory, max_rounds, at_limit)
         if strategy != "auto":
             check_strategy(strategy)
         self.strategy = strategy
@@ -176,11 +195,19 @@ class Reasoner:
         told = self._background_came if watching else None
         self._timeline = Timeline(self._admission, self.dictionary, memory, explained, told)
         self._counting = Counting(self.dictionary, self._sources, self._intake, self._timeline)
+        if max_empty is not None and max_empty < 3:
+            raise UsageError(f"max_empty is {max_empty}", hint="it must be at least 3; None passes over none")
+        self._max_empty = max_empty
+        self._changed = NEVER
+        """The newest time at which what windows hold, or the background, has changed."""
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
+        """Results that nobody has taken yet."""
         self._max_ready = max_pending
         self._due = False
         """Whether results were asked for that nobody has begun to take."""
+        self._steps: Iterator[list[Result]] = iter(())
+        """The steps that are being done: whoever asks next goes on with them."""
         self.answers = 0
 
     def _running(self) -> Sequence[RunningQuery]:
@@ -192,6 +219,7 @@ class Reasoner:
 
     # -- queries -----------------------------------------------------------------------------------
 
+    @one_at_a_time
     def register(
         self,
         query: str | ContinuousQuery,
@@ -213,6 +241,7 @@ class Reasoner:
             self.watch(watch)
         return registered
 
+    @one_at_a_time
     def watch(self, watch: Watch, share: Share | None = None) -> None:
         """Look out for violations in a window that queries read, from now on; `register` does it for its own.
 
@@ -233,12 +262,15 @@ class Reasoner:
         except StrategyError:  # Nobody reads what it would have read.
             self._admission.drop_unused(self._timeline.queries)
             raise
+        if self._max_empty is not None:
+            self._intake.leaps.least = min(self._max_empty * self._timeline.shortest_step, FOREVER)
         for on in parsed.streams:
             self._follow(on.stream).append(on.spec)
         if parsed.kind is Kind.STREAM and parsed.name in self._streams:
             self._intake.forget(parsed.name)  # Nobody has to wait for what is made here.
         return Registration(parsed.name, exact_from)
 
+    @one_at_a_time
     def remove(self, name: Name | Registration) -> None:
         """Answer a query no more, and forget what only that query needed."""
         self._catch_up()
@@ -289,14 +321,29 @@ class Reasoner:
         """
         self.feed(name_text(stream), self._intake.timed(statements))
 
+    @one_at_a_time
     def feed(self, stream: str, batch: Sequence[Timed]) -> None:
         """Like `push`, for terms that are canonical text already, as `read_stream` gives them."""
         grids = self._windows_over(stream)
         self._check_taken()
         self._catch_up()
         with self._sources.stages.of("feed"):
-            self._intake.put(stream, self.arrivals(batch), grids, self._timeline.arrive, self._read_closed)
+            self._intake.check_room(len(batch))
+            came = Batch.one_by_one(self.arrivals(batch))
+            self._put({stream: came}, {stream: grids}, self._step_through)
 
+    def _put(
+        self,
+        batches: Mapping[str, Batch],
+        grids: Mapping[str, Sequence[Grid]],
+        before_late: Callable[[], None],
+    ) -> None:
+        self._intake.expect(batches.values())
+        for stream, batch in batches.items():
+            self._intake.put(stream, batch, grids[stream], self._timeline.arrive, before_late)
+        self._intake.expect([])
+
+    @one_at_a_time
     def retract(self, stream: Name, statements: Iterable[TimedStatement], *, every: bool = False) -> None:
         """Take back the newest copy (or `every` copy) of each statement, at the time that is given."""
         name = name_text(stream)
@@ -306,49 +353,78 @@ class Reasoner:
         self._catch_up()
         self._intake.put_retraction(name, retracted, every=every)
 
-    def heartbeat(self, stream: Name, time: Time) -> None:
-        """Nothing at or below `time` will follow on a stream, whether or not anything has come."""
-        name = name_text(stream)
-        self._windows_over(name)
-        self._intake.heartbeat(name, time_in(time, promise=True))
+    @one_at_a_time
+    def prepare(self) -> None:
+        """Do now what the first window would have to wait for: close the background, make the plans."""
+        self._counting.held()
+        self._sweep()
 
+    @one_at_a_time
+    def heartbeat(self, stream: Name, time: Time) -> None:
+        """Nothing at or below `time` will follow on a stream, whether or not anything has come.
+
+        At the end of time (2**63 - 1) that is nothing at all: the stream has ended.
+        """
+        name, promised = name_text(stream), time_in(time, promise=True)
+        self._windows_over(name)
+        if promised == FOREVER:
+            self._end(name)
+        else:
+            self._intake.heartbeat(name, promised)
+
+    @one_at_a_time
     def advance(self, to: Time | None = None) -> Iterator[Result]:
         """The results of every window that has closed: by what came, or because it is `to` now.
 
         `to` promises that nothing at or below it will follow on any stream. Windows are read and queries
         answered as the results are taken; if nobody begins to, by the next call that depends on it. What is
-        not taken of them comes first the next time.
+        not taken of them comes first the next time, or goes to another thread, or to a loop inside
+        this one, that asks meanwhile: each result is given once, in order. The end of time (2**63 - 1) is the
+        end of all streams.
         """
         if to is not None:
-            self._intake.heartbeat(None, time_in(to, "to", promise=True))
+            promised = time_in(to, "to", promise=True)
+            if promised == FOREVER:
+                return self.end()
+            self._intake.heartbeat(None, promised)
         self._due = True
-        return self.told_apart(self._results(), own=True)
+        return self._guard.steps(self.told_apart(self._results(), own=True))
 
+    @one_at_a_time
     def end(self, stream: Name | None = None) -> Iterator[Result]:
         """Nothing will follow on a stream (None: on any). Once all have ended, what they hold fires."""
         names = self.streams if stream is None else [name_text(stream)]
         for name in names:
             self._windows_over(name)
-            self._intake.end(name)
-            self._timeline.end(name)
+            self._end(name)
         self._due = True
-        return self.told_apart(self._results(), own=True)
+        return self._guard.steps(self.told_apart(self._results(), own=True))
 
     def _catch_up(self) -> None:
         """Do what `advance` or `end` has promised, if nobody has begun to take it: the results wait."""
         if self._due:
             self._due = False
+            self._step_through()
+
+    def _step_through(self) -> None:
+        with self._guard.step():
             self._read_closed()
 
     def _read_closed(self) -> None:
         """Read the windows that have closed, say before something late is let in that they must not hold."""
-        self._ready.extend(list(self._run()))
+        self._steps = self._run()
+        for found in self._steps:
+            self._ready.extend(found)
 
     def _check_taken(self) -> None:
         waiting = len(self._ready)
         if waiting > self._max_ready:
             what = f"{waiting:,} results wait to be taken"
             raise BufferFullError(what, hint="iterate over what advance() gives, or hold more: max_pending")
+
+    def _end(self, stream: str) -> None:
+        self._intake.end(stream)
+        self._timeline.end(stream)
 
     # -- a background that changes -----------------------------------------------------------------
 
@@ -399,6 +475,7 @@ class Reasoner:
         """
         return self.change(reloaded(background, graphs or {}, time_in(at, "at")))
 
+    @one_at_a_time
     def change(self, update: Update) -> int | None:
         """The same for an update as data."""
         self._catch_up()
@@ -416,6 +493,7 @@ class Reasoner:
         self._why.start_over(background)
         self._watches.start_over(background)
 
+    @one_at_a_time
     def violations(self) -> Iterator[Reported]:
         """What violates conditions in the windows that closed, as far as results were asked for; each once.
 
@@ -468,28 +546,33 @@ class Reasoner:
                 self._watches.background_came(each, each - {name})
 
     def _results(self) -> Iterator[Result]:
+        """What is ready, then all else that is due, whoever else takes some of it meanwhile."""
         self._due = False
-        yield from self._taken(())
-        yield from self._run()
+        begun = False
+        while True:
+            if self._ready:
+                yield self._ready.popleft()
+                continue
+            if not begun:
+                self._steps, begun = self._run(), True
+            found = next(self._steps, None)
+            if found is None:
+                return
+            self._ready.extend(found)
 
-    def _taken(self, results: Iterable[Result]) -> Iterator[Result]:
-        """Results as they are taken, after those that wait. What is not taken waits."""
-        self._ready.extend(results)
-        while self._ready:
-            yield self._ready.popleft()
-
-    def _run(self) -> Iterator[Result]:
+    def _run(self) -> Iterator[list[Result]]:
         """Go from stop to stop, as far as the frontier has come."""
+        self._intake.leaps.moved()  # Streams may have become idle.
         limit = self._intake.time
         if limit == FOREVER:
             yield from self._finish()
             return
         while (time := self._next_stop(limit)) is not None:
-            yield from self._taken(self._stop(time))
+            yield self._stop(time)
         if limit > NEVER:
-            yield from self._taken(self._stop(limit))
+            yield self._stop(limit)
 
-    def _finish(self) -> Iterator[Result]:
+    def _finish(self) -> Iterator[list[Result]]:
         """All streams have ended: level by level, until nothing is due any more."""
         self._end_counts()
         for level in range(self._timeline.depth):
@@ -498,11 +581,11 @@ class Reasoner:
                 limit = FOREVER if self._timeline.is_busy(level) else self._intake.newest
                 time = self._next_stop(limit)
                 if time is not None:
-                    yield from self._taken(self._stop(time))
+                    yield self._stop(time)
                 else:
                     self._admit(limit)
             self._timeline.end_level(level)
-        yield from self._taken(self._counted(self._timeline.take()))
+        yield self._counted(self._timeline.take())
 
     def _next_stop(self, limit: int) -> int | None:
         """The next stop. Where counting can bring one about, what comes before it is admitted first."""
@@ -511,7 +594,16 @@ class Reasoner:
             if len(self._intake) == 0 or self._intake.earliest > (limit if stop is None else stop):
                 break
             self._admit(self._intake.earliest)
+        self._pass_over(limit)
         return self._timeline.next_stop(limit)
+
+    def _pass_over(self, limit: int) -> None:
+        """Pass over evaluations up to a limit that would see the same, if no statement comes for long."""
+        leap = self._intake.leaps.next(self._timeline.now)
+        if leap is None or self._max_empty is None:
+            return
+        to = min(limit, leap.end, self._intake.earliest - 1, self._updates.next - 1)
+        self._timeline.pass_over(max(leap.start, self._changed - 1), to, self._max_empty)
 
     def _stop(self, time: int) -> list[Result]:
         self._admit(time)
@@ -531,10 +623,12 @@ class Reasoner:
                 # What comes at its instant may be evaluated then: when a count window is full, say.
                 self._let_in(update.at - 1)
                 self._start_over(update)
+                self._changed = max(self._changed, update.at)
             self._let_in(time)
 
     def _let_in(self, time: int) -> None:
         for stream, act, arrivals in self._intake.release(time):
+            self._changed = max(self._changed, int(arrivals.times[-1]))
             if act is Act.ADMIT:
                 self._timeline.admit(stream, arrivals)
             else:
@@ -568,6 +662,7 @@ class Reasoner:
 
     # -- why ---------------------------------------------------------------------------------------
 
+    @one_at_a_time
     def explain(
         self, fact: tuple[Term, Term, Term], *, query: str | None = None, at: int | None = None
     ) -> Explanation:
@@ -588,6 +683,7 @@ class Reasoner:
         s, p, o = map(term_text, fact)
         return self._asked_why().fact((s, p, o), query, at)
 
+    @one_at_a_time
     def explain_answer(self, answer_of: str | Result, row: Row, *, at: int | None = None) -> Explanation:
         """Why a row is an answer of a query, by proofs of the facts that it rests on.
 
@@ -595,6 +691,7 @@ class Reasoner:
         """
         return self._asked_why().answer(answer_of, row, at)
 
+    @one_at_a_time
     def explain_left(self, query: str, row: Row) -> Explanation:
         """Why a row was an answer of a query the last time but one, and what has gone that it rested on.
 
@@ -611,6 +708,7 @@ class Reasoner:
 
     # -- what it does ------------------------------------------------------------------------------
 
+    @one_at_a_time
     def plan(self) -> dict[str, Any]:
         """How queries are answered and what they share, as plain data: what `ensue explain` shows."""
         rules = self._background.rules
@@ -621,11 +719,13 @@ class Reasoner:
             **self._timeline.plan(),
         }
 
+    @one_at_a_time
     def counters(self) -> dict[str, Any]:
         """What came and what was answered so far: cheap enough for every step."""
         self._catch_up()
         return self._counting.counters(self._streams, self.answers)
 
+    @one_at_a_time
     def metrics(self) -> dict[str, Any]:
         """Counters, for machines: what came, what is held, what was answered, how long it took.
 
@@ -633,6 +733,7 @@ class Reasoner:
         """
         return {**self.counters(), **self.held(), "derived": self._counting.derived()}
 
+    @one_at_a_time
     def held(self) -> dict[str, int]:
         """How much is held, and how much was done for it. Brings everything up to date first."""
         self._catch_up()

@@ -436,7 +436,7 @@ BAD = [
         "GROUP BY",
     ),
     (f"ASK {S} {{{'{' * 49}»{'{' * 9}{'}' * 59}", "more than 50 deep", "split"),
-    (f"»ASK {S} {'{' * 45}{'}' * 45}", "nested too deeply", "split"),
+    (f"ASK {S} {'{' * 32}»{'{' * 13}{'}' * 45}", "nested too deeply", "split"),
     (f"ASK {S} »\ud800", "half a character", "retype"),
 ]
 

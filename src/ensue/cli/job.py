@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from ensue.cli.budget import add_budget_options, budget_of
 from ensue.cli.pairs import pairs
 from ensue.cli.updates import add_update_options, updates_of
 from ensue.errors import UsageError
@@ -18,6 +19,7 @@ from ensue.reasoner import Reasoner
 from ensue.rules.load import load_rules
 from ensue.windows.frontier import Disorder
 from ensue.windows.report import Report
+from ensue.windows.stretch import MAX_EMPTY
 
 _SHOWN_STRATEGIES = [name for name in STRATEGIES if not name.startswith("expiration-")]
 
@@ -46,6 +48,13 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     add("--nth", metavar="N", type=int, default=1, help="answer at every N-th evaluation only")
     add("--disorder", metavar="MS", type=int, default=0, help="how much older than the newest one may be")
     add("--late", choices=["admit", "drop", "error"], default="admit", help="what to do with late ones")
+    add(
+        "--max-empty",
+        metavar="N|off",
+        type=number_or_off,
+        default=MAX_EMPTY,
+        help="longest run of evaluations without statements that is reported one by one",
+    )
     add("--until", action="store_true", help="say when each answer will leave if nothing more arrives")
     add("--fixed-schema", action="store_true", help="no stream brings schema: stop if one does")
     add(
@@ -64,7 +73,13 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
         help="tell what violates conditions: in a file, - for standard output (default: standard error)",
     )
     add("--every-violation", action="store_true", help="at each close, not only what is new or gone")
+    add_budget_options(parser)
     add("-q", "--quiet", action="store_true", help="no progress and counts")
+
+
+def number_or_off(text: str) -> int | None:
+    """The number that an option has; None where it is `off`."""
+    return None if text == "off" else int(text)
 
 
 def are_networks(names: Sequence[str]) -> bool:
@@ -87,12 +102,14 @@ def job_of(args: argparse.Namespace, *, explain: bool = False) -> Job:
         bounds=args.bounds,
         report=Report(args.report, args.nth),
         until=args.until,
+        max_empty=args.max_empty,
         prune=not args.no_prune,
         fixed_schema=args.fixed_schema,
         check=args.check,
         equality=args.equality,
         violations=None if args.violations is None else "all" if args.every_violation else "changes",
         explain=explain,
+        budget=budget_of(args),
     )
     graphs = Graphs(pairs(args.graph, "--graph"), args.allow)
     knowledge = InFiles(tuple(args.background), graphs)

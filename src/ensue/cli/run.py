@@ -31,7 +31,7 @@ _ON_SPARK = (
 """The options that only Spark has a use for."""
 
 
-_OF_NETWORKS = ("max_rounds", "max_firings", "dataset")
+_OF_NETWORKS = ("max_firings", "dataset")
 """The options that only rule networks have a use for."""
 
 
@@ -69,7 +69,6 @@ def add_run(subparsers: SubParsers) -> None:
         "rule networks: files of SPARQL Update rules, *.ru, in place of queries"
     )
     add = networks.add_argument
-    add("--max-rounds", metavar="N", type=int, help="after how many rounds for one element to stop")
     add("--max-firings", metavar="N", type=int, help="after how many firings for one element to stop")
     add("--dataset", metavar="FILE", help="write what is held at the end there, as N-Quads")
     parser.set_defaults(run=run)

@@ -16,7 +16,7 @@ from ensue.cli.interrupts import Interrupts
 from ensue.cli.job import job_of, streams_of
 from ensue.cli.letters import ShownLetters, StrictLetters
 from ensue.cli.output import Output
-from ensue.cli.report import exit_code, report, write_metrics
+from ensue.cli.report import exit_code, report, tell_skipped, write_metrics
 from ensue.cli.run import kind_and_path
 from ensue.cli.violations import ViolationLines
 from ensue.cli.warn import warn
@@ -48,6 +48,7 @@ def run_local(args: argparse.Namespace) -> int:
             for result in feed.results(reasoner):
                 wrong.write(reasoner.violations())
                 out.write(result)
+                tell_skipped(result, progress)
         except KeyboardInterrupt:
             if not interrupts.at_once:
                 counted = reasoner.metrics() | {"dead_letters": letters.count}

@@ -23,7 +23,7 @@ from ensue.model import FOREVER, NEVER
 from ensue.progress import Progress
 from ensue.query.output import Result
 from ensue.reasoner import Reasoner
-from ensue.spark.card import Card, go_on
+from ensue.spark.card import Card, go_on, make
 from ensue.spark.ledger import Ledger, alone
 from ensue.spark.pipeline import AnyPlan
 from ensue.spark.plan import plan_of
@@ -31,7 +31,7 @@ from ensue.spark.runner import Feed, MicroBatch, Run, java_is_gone
 from ensue.spark.session import embedded
 
 _COUNTED = dict.fromkeys(
-    ("admitted", "late", "windows", "events", "answers", "unkeyed", "outside", "dead_letters"), 0
+    ("admitted", "late", "windows", "skipped", "events", "answers", "unkeyed", "outside", "dead_letters"), 0
 )
 
 
@@ -85,15 +85,15 @@ def on_spark(
     if plan.one_shard_because is not None:
         progress.say(f"one shard: {plan.one_shard_because}")
     checkpoint = None if args.checkpoint is None else Path(args.checkpoint)
-    if checkpoint is not None:
-        for line in go_on(checkpoint, card):
-            progress.say(line)
     feed = Feed(streams, args.speed or 0, args.batch_bytes, finite=not args.follow)
     sink: S | None = None
     try:
         with ExitStack() as stack:
             if checkpoint is not None:
+                make(checkpoint)
                 stack.enter_context(alone(checkpoint))
+                for line in go_on(checkpoint, card):
+                    progress.say(line)
             sink = sink_of(Ledger(checkpoint))
             stack.enter_context(sink)
             with _ctrl_c_waits(progress):

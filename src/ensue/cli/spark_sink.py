@@ -15,6 +15,7 @@ from typing import Any, Self
 from ensue.badlines import BadLine, DeadLetters
 from ensue.cli.letters import ShownLetters, StrictLetters
 from ensue.cli.output import Output
+from ensue.cli.report import tell_skipped
 from ensue.cli.run import kind_and_path
 from ensue.model import FOREVER, NEVER
 from ensue.progress import Progress
@@ -52,21 +53,26 @@ class Sink(ABC):
 
     def take(self, batch: MicroBatch) -> None:
         """Write what a micro-batch gave, unless it was written before."""
+        self.ledger.once(batch.number, lambda: self._write(batch), self._files)
+        if batch.failure is not None:
+            return
         merged = self.ledger.written.merged
-        if batch.number > self.ledger.written.batch:
-            merged += batch.merged
-            self.dead.update(bad.file for bad in batch.dead)
-            for bad in batch.dead:
-                self._letters(bad if self.args.dead_letters else _said_where(bad))
-            for result in self.results(batch):
-                self._out.write(result)
-                self._queries.add(result.query)
-            lengths = {file.name: file.sync() for file in self._files}
-            if batch.failure is not None:  # Who goes on from here begins with it again.
-                return
-            self.ledger.close(Written(batch.number, lengths, tuple(sorted(self._queries)), merged))
         self.counters = batch.counters | {"answers": batch.counters.get("answers", 0) + merged}
         self._tell(self.counters)
+
+    def _write(self, batch: MicroBatch) -> Written | None:
+        """Write the results and dead letters; what the ledger notes, if the micro-batch counts as written."""
+        self.dead.update(bad.file for bad in batch.dead)
+        for bad in batch.dead:
+            self._letters(bad if self.args.dead_letters else _said_where(bad))
+        for result in self.results(batch):
+            self._out.write(result)
+            self._queries.add(result.query)
+            tell_skipped(result, self.progress)
+        if batch.failure is not None:
+            return None
+        merged = self.ledger.written.merged + batch.merged
+        return Written(queries=tuple(sorted(self._queries)), merged=merged)
 
     def results(self, batch: MicroBatch) -> Iterable[Result]:
         """The results of a micro-batch that are to be written."""

@@ -16,6 +16,7 @@ from ensue.networks.matcher import Match
 from ensue.networks.tree import DEFAULT, Besides, Branch, Exists, NetworkRule, Select
 from ensue.networks.tree import Quad as Pattern
 from ensue.rules.expressions import read_term, split_base, write_term
+from ensue.rules.growth import bounded
 from ensue.rules.tree import Bind, Guard, Node, Var
 
 
@@ -70,7 +71,8 @@ class NaiveMatcher:
     def _matches(self) -> Iterator[Match]:
         for number, rule in enumerate(self._rules):
             for at, branch in enumerate(rule.branches):
-                found = self._store.query(self._queries[number][at])
+                query = bounded(self._queries[number][at])
+                found = self._store.query(query.text, custom_functions=dict(query.functions))
                 assert isinstance(found, QuerySolutions)
                 names = [Variable(_name(variable)) for variable in branch.visible()]
                 for row in found:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from operator import itemgetter
 from typing import Any, Generic, Protocol, TypeVar
 
+import numpy as np
 from pyoxigraph import NamedNode
 
 from ensue.errors import BufferFullError, UsageError, did_you_mean
@@ -18,6 +19,7 @@ from ensue.query.terms_in import ByName, Name, by_name, name_text
 from ensue.query.timed_in import Time, TimedStatement, time_in, timed_in
 from ensue.streamfile import Timed
 from ensue.windows.frontier import MAX_PENDING, Clock, Disorder, Frontier, Gate
+from ensue.windows.runs import Runs
 
 Waiting = tuple[int, int, Timed]
 """A time, the number of a stream, and a statement."""
@@ -89,13 +91,30 @@ class NetworkRun(Generic[N]):
         self._check(stream)
         self._check_taken()
         self._catch_up()
-        number = self._streams[stream]
-        for statement in batch:
-            if self._gate.admits(stream, statement[0], ()):
-                self._waiting.append((statement[0], number, statement))
+        statements = list(batch)
+        times = np.array([statement[0] for statement in statements], np.int64)
+        self._take(stream, Runs.one_by_one(times), lambda first, end: statements[first:end])
         if len(self._waiting) > self._max_pending:
             what = f"more than {self._max_pending:,} statements wait for their time"
             raise BufferFullError(what, hint="advance more often, or allow less disorder")
+
+    def _take(self, stream: str, times: Runs, between: Callable[[int, int], list[Timed]]) -> None:
+        """Let statements wait, each judged by how far time has come when it arrives.
+
+        `between` gives those that are here from one place up to before another. What waits and has had its
+        time when a late one arrives is released first.
+        """
+        number, starts = self._streams[stream], times.starts
+        for run in self._gate.runs(stream, times.times):
+            first, end = int(starts[run.start]), int(starts[run.stop])
+            some = times.times[run]
+            if not self._gate.admits_all(stream, some, end - first):
+                [time] = some.tolist()
+                if self._gate.is_late(time):
+                    self._read_due()
+                if not self._gate.admits(stream, time, (), end - first):
+                    continue
+            self._waiting += [(statement[0], number, statement) for statement in between(first, end)]
 
     def heartbeat(self, stream: Name, time: Time) -> None:
         """Nothing at or below `time` will follow on a stream."""
@@ -123,14 +142,17 @@ class NetworkRun(Generic[N]):
 
     def _results(self) -> Iterator[Result]:
         self._due = False
-        yield from self._taken(())
         yield from self._release()
 
     def _catch_up(self) -> None:
         """Do what `advance` or `end` has promised, if nobody has begun to take it: the results wait."""
         if self._due:
             self._due = False
-            self._ready.extend(list(self._release()))
+            self._read_due()
+
+    def _read_due(self) -> None:
+        """Let arrive what has had its time: results wait to be taken."""
+        self._ready.extend(list(self._release()))
 
     def _check_taken(self) -> None:
         if len(self._ready) > self._max_pending:
@@ -138,6 +160,7 @@ class NetworkRun(Generic[N]):
             raise BufferFullError(what, hint="iterate over what advance() gives, or hold more: max_pending")
 
     def _release(self) -> Iterator[Result]:
+        yield from self.take_ready()
         frontier = self._frontier.time
         self._waiting.sort(key=itemgetter(0, 1))
         due = [each for each in self._waiting if each[0] <= frontier]
@@ -155,6 +178,10 @@ class NetworkRun(Generic[N]):
     def _taken(self, results: Iterable[Result]) -> Iterator[Result]:
         """Results as they are taken, after those that wait. What is not taken waits."""
         self._ready.extend(map(self._counted, results))
+        yield from self.take_ready()
+
+    def take_ready(self) -> Iterator[Result]:
+        """The results that wait to be taken."""
         while self._ready:
             yield self._ready.popleft()
 

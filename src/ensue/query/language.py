@@ -23,6 +23,7 @@ from ensue.query.language_select import written_out
 from ensue.query.language_sparql import Inner, algebra, inner
 from ensue.query.tree import ContinuousQuery, Form, Kind, Partition, Relation, StreamWindow
 from ensue.rules.lexer import Source, Token
+from ensue.rules.textlimits import check_limits
 
 DEFAULT_BASE = "file:///"
 """What relative IRIs in a query without BASE are relative to. Streams are not: `<s>` is the stream `s`."""
@@ -44,6 +45,7 @@ def _parse(text: str, file: str, name: str) -> ContinuousQuery:
     source = Source(text, file, QuerySyntaxError)
     cursor = Cursor(source)
     found = outline(cursor)
+    check_limits(source, (token for token in cursor.tokens if token not in found.ours), "query")
     base = found.names.base or DEFAULT_BASE
     _check_languages(source, found)
     _check_stream_form(source, found)

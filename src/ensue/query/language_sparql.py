@@ -26,8 +26,10 @@ from rdflib.plugins.sparql.parserutils import CompValue
 from ensue.errors import QueryError, QuerySyntaxError
 from ensue.query.language_cursor import blank
 from ensue.query.language_select import overridden, ungrouped
+from ensue.query.language_shape import narrow
 from ensue.query.tree import HIDDEN
-from ensue.rdflib_grammar import quick
+from ensue.rdflib_grammar import deep_calls, parsed
+from ensue.rules.growth import bounded
 from ensue.rules.lexer import Source, Token
 
 
@@ -107,12 +109,13 @@ def algebra(query: Inner, prefixes: dict[str, str], base: str) -> CompValue:
     ('AskQuery', 'BGP')
     """
     try:
-        with _literals_as_written():
-            parsed = quick(Query).parse_string(query.text, parse_all=True)
-            _keep_filters(parsed)
+        with _literals_as_written(), deep_calls():
+            tree = parsed(Query, query.text)
+            _keep_filters(tree)
+            narrow(tree)
             # Of two prefixes for one namespace rdflib would forget the first.
-            parsed[1] = traverse(parsed[1], visitPost=partial(_resolved, prefixes))
-            found = translateQuery(parsed, base).algebra
+            tree[1] = traverse(tree[1], visitPost=partial(_resolved, prefixes))
+            found = translateQuery(tree, base).algebra
             _order_star(query, found)
         _check_meaning(query, prefixes, base)
         return found
@@ -256,7 +259,7 @@ def _closing(query: Inner, opening: int) -> int:
 
 def _fault(group: str) -> int | None:
     try:
-        quick(GroupGraphPattern).parse_string(group, parse_all=True)
+        parsed(GroupGraphPattern, group)
     except ParseBaseException as problem:
         return problem.loc
     except Exception:
@@ -292,13 +295,29 @@ def _check_meaning(query: Inner, prefixes: dict[str, str], base: str) -> None:
     Either may have to evaluate the query, so both must take it.
     """
     try:
-        ox.Store().query(query.text, base_iri=base, prefixes=prefixes)
+        _try_to_run(query.text, prefixes, base)
     except SyntaxError as problem:
         found = re.match(r"error at (\d+):(\d+)", str(problem))
         offset = Source(query.text, "").offset(int(found[1]), int(found[2])) if found else 0
         raise _meaning_error(query, _index(query, offset), str(problem)) from problem
     except (OSError, RuntimeError, ValueError):
         pass  # it parsed; that it cannot be evaluated here, for want of a function, is no fault of its
+
+
+def _try_to_run(text: str, prefixes: dict[str, str], base: str) -> None:
+    """Have oxigraph parse a query; an ASK is evaluated at once, so what it makes is bounded."""
+    own = bounded(text)
+    try:
+        ox.Store().query(
+            own.text,
+            base_iri=base,
+            prefixes=prefixes,
+            custom_functions=dict(own.functions),
+            custom_aggregate_functions=dict(own.aggregates),
+        )
+    except SyntaxError:
+        # The same fault again, at its place in the text as it was.
+        ox.Store().query(text, base_iri=base, prefixes=prefixes)
 
 
 def _meaning_error(query: Inner, index: int, problem: str) -> QueryError:

@@ -108,7 +108,7 @@ def _result(parts: Sequence[Result], given: Answers) -> Result:
     until = None if given.stamps is None else [None if s == FOREVER else s for s in given.stamps]
     exact = all(part.exact for part in parts)
     answers = Answers(given.form, given.variables, given.rows)
-    return Result(first.query, first.open, first.close, answers, until, exact=exact)
+    return Result(first.query, first.open, first.close, answers, until, exact=exact, skipped=first.skipped)
 
 
 def _stamps(parts: Sequence[Result]) -> list[int] | None:

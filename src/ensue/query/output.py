@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ensue.errors import UsageError, did_you_mean
@@ -19,6 +19,7 @@ from ensue.query.output_table import Table
 from ensue.query.output_terms import json_term, statement
 from ensue.query.output_writer import Sink, Writer
 from ensue.query.tree import Form
+from ensue.windows.stretch import Stretch
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +44,15 @@ class Result:
     """The name of the graph of an event that is an element of its stream, or the key of a network among
     several; "" for none; otherwise None.
     """
+    skipped: Stretch | None = None
+    """The evaluations just before this one that were passed over: they would have seen the same."""
     part: bool = False
     """Whether this is what one shard has to give, for `merge.py`: solutions, and no answers yet."""
 
     def json(self) -> dict[str, Any]:
-        """The result as `--output jsonl` has it. `until` and `exact` are there only if they say something."""
+        """The result as `--output jsonl` has it. `until`, `exact` and `skipped` are there only if they
+        say something.
+        """
         found: dict[str, Any] = {"query": self.query, "open": self.open, "close": self.close}
         match self.answers.form:
             case Form.SELECT:
@@ -60,6 +65,8 @@ class Result:
             found["until"] = list(self.until)
         if not self.exact:
             found["exact"] = False
+        if self.skipped is not None:
+            found["skipped"] = asdict(self.skipped)
         return found
 
     def _bindings(self) -> list[dict[str, Any]]:

@@ -41,6 +41,11 @@ class Updates:
             raise UsageError(what, hint="say it before its time comes, or say a later one")
         insort(self._waiting, update, key=lambda each: each.at)
 
+    @property
+    def next(self) -> int:
+        """The time of the next one; FOREVER if none waits."""
+        return self._waiting[0].at if self._waiting else FOREVER
+
     def due(self, time: int) -> Update | None:
         """The next one up to a time, which then waits no more."""
         if not self._waiting or self._waiting[0].at > time:

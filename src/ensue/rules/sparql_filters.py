@@ -11,11 +11,9 @@ from ensue.errors import Place, RuleError, did_you_mean
 from ensue.rules import expressions
 from ensue.rules.builtins import NAMESPACE, TESTS
 from ensue.rules.sparql_skeleton import Item, Piece, adjacent
+from ensue.rules.textlimits import MAX_OPERATORS
 from ensue.rules.tree import Node, Var
 from ensue.terms import XSD
-
-MAX_OPERATORS = 1000
-"""How many operators an expression may have: oxigraph calls itself for each."""
 
 CASTS = ("boolean", "date", "dateTime", "decimal", "double", "float", "integer", "string", "time")
 """The functions of XML Schema that an expression may call; SPARQL's own have no IRI."""

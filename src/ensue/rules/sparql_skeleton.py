@@ -16,6 +16,7 @@ from ensue.errors import NotMonotoneError, Place, RuleError
 from ensue.rules.lexer import SPARQL, Names, Source, Token, follow_brackets, number
 from ensue.rules.sparql_each import not_exists_of_each
 from ensue.rules.sparql_select import as_condition
+from ensue.rules.textlimits import check_limits
 from ensue.terms import RDF, XSD, literal
 
 _REASONS: list[tuple[type[RuleError], str, str, str]] = [
@@ -151,6 +152,7 @@ def pieces(source: Source, dialect: Dialect = RULES) -> Iterator[Piece]:
         _refuse(source, tokens, dialect.refused, but={"EXISTS"} if dialect.each else ())
         rest = _prologue(names, tokens, dialect)
         if rest:
+            check_limits(source, rest, "rule")
             items = tuple(_items(names, rest))
             partner = _partners(items)
             allowed = set(not_exists_of_each(items, partner)) if dialect.each else ()

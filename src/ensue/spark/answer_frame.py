@@ -17,6 +17,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from ensue.errors import UsageError, did_you_mean
 from ensue.files import FilePath
 from ensue.job import Job, Settings, check_streams, read_query
+from ensue.maintain.budget import AtLimit, Budget
 from ensue.query.knowledge_in import Backgrounds, knowledge_in
 from ensue.query.language import parse_query
 from ensue.query.terms_in import ByName, Statements, by_name
@@ -28,6 +29,7 @@ from ensue.rules.tree import RuleSet
 from ensue.spark.answer_rows import DeadLetters, Layout, Terms, Unpack
 from ensue.spark.inputs import Stream, sources_of
 from ensue.spark.merge_rows import MergeRows
+from ensue.spark.payload_files import lasting
 from ensue.spark.pipeline import stepped
 from ensue.spark.plan import Plan, plan_of
 from ensue.spark.processor import ANSWERS, COUNTERS, FAILED, LETTERS, STEPPED
@@ -35,6 +37,7 @@ from ensue.spark.results import EVENTS
 from ensue.windows.frontier import Disorder, LatePolicy
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
+from ensue.windows.stretch import MAX_EMPTY
 
 Query = str | os.PathLike[str] | ContinuousQuery
 """A query: its text, the path of its file (a text that ends so is one), or parsed already."""
@@ -60,10 +63,15 @@ def answers(
     bounds: Bounds = "(]",
     report: Report | None = None,
     until: bool = False,
+    max_empty: int | None = MAX_EMPTY,
     shards: int = 1,
     keep_all: bool = False,
     expand: bool = False,
     fixed_schema: bool = False,
+    max_facts: int | None = None,
+    max_memory: int | str | None = None,
+    max_rounds: int | None = None,
+    at_limit: AtLimit = "stop",
     terms: Terms = "parts",
     include_empty: bool = False,
     dead_letters: DeadLetters = "count",
@@ -93,7 +101,8 @@ def answers(
     answer will leave if nothing more arrives. `include_empty`: an evaluation without answers has a row too,
     without values. Lines that cannot be read are counted and left out; or kept as rows with a column
     `dead`; or the first one stops the query. What is counted is in the progress of the streaming query,
-    among the observed metrics of this `name`. The rest is as for `Reasoner`.
+    among the observed metrics of this `name`. `max_facts` is for each shard, `max_memory` for each worker
+    process. The rest is as for `Reasoner`.
     """
     check_word("terms", terms, get_args(Terms))
     check_word("dead_letters", dead_letters, get_args(DeadLetters))
@@ -108,7 +117,9 @@ def answers(
         bounds=bounds,
         report=report or Report(),
         until=until,
+        max_empty=max_empty,
         fixed_schema=fixed_schema,
+        budget=Budget.of(max_facts, max_memory, max_rounds, at_limit),
     )
     job = Job.of(asked, rule_set(rules), knowledge_in(background, graphs, allow), settings, updates)
     check_streams(named, job.reasoner().streams, 'add it: streams={{"{}": ...}}')
@@ -147,7 +158,9 @@ def _merged(rows: DataFrame, plan: Plan) -> DataFrame:
 
     All of them are in one micro-batch, so what brings them together has nothing to remember.
     """
-    return rows.repartition(len(plan.keys), "query").mapInArrow(MergeRows.of(plan), STEPPED)
+    return rows.repartition(len(plan.keys), "query").mapInArrow(
+        MergeRows.of(plan, lasting(rows.sparkSession).pack), STEPPED
+    )
 
 
 def _parsed(queries: Query | Iterable[Query]) -> Iterator[ContinuousQuery]:
@@ -171,7 +184,7 @@ def table(rows: DataFrame, layout: Layout) -> DataFrame:
 def counted() -> Iterator[Column]:
     """What shards have counted since the stream began. Each hears of all that comes, and does its part."""
     told = F.when(F.col("kind") == COUNTERS, F.col("payload").cast("string"))
-    for name in ("admitted", "late", "frontier", "windows"):
+    for name in ("admitted", "late", "frontier", "windows", "skipped"):
         yield F.max(F.get_json_object(told, f"$.{name}").cast("long")).alias(name)
     for name in ("answers", "unkeyed", "dead_letters"):
         yield F.sum(F.get_json_object(told, f"$.{name}").cast("long")).alias(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from operator import attrgetter
@@ -22,6 +22,7 @@ from ensue.query.output import Result
 from ensue.query.share import Cut
 from ensue.query.tree import Form
 from ensue.query.violations import Watch
+from ensue.windows.stretch import Stretch
 
 TRIPLE = ("subject", "predicate", "object")
 """The names of the columns of a constructed triple."""
@@ -48,6 +49,7 @@ def pack(result: Result) -> bytes:
         "before": None if answers.before is None else len(answers.before),
         "exact": result.exact,
         "until": result.until is not None,
+        "skipped": None if result.skipped is None else asdict(result.skipped),
         "part": result.part,
     }
     return _written(about, [*arrays, *until])
@@ -141,7 +143,10 @@ def unpack(query: str, open_: int, close: int, data: bytes) -> Result:
     answers = Answers(
         Form(about["form"]), variables, rows[:size], before=None if before is None else rows[size:]
     )
-    return Result(query, open_, close, answers, until, exact=about["exact"], part=about["part"])
+    skipped = None if about["skipped"] is None else Stretch(**about["skipped"])
+    return Result(
+        query, open_, close, answers, until, exact=about["exact"], skipped=skipped, part=about["part"]
+    )
 
 
 def read(data: bytes) -> tuple[dict[str, Any], list[pa.Array]]:
@@ -221,4 +226,4 @@ def _together(parts: list[Result]) -> Result:
     until = None if first.until is None else [each for part in parts for each in part.until or ()]
     answers = Answers(first.answers.form, first.answers.variables, rows)
     exact = all(part.exact for part in parts)
-    return Result(first.query, first.open, first.close, answers, until, exact=exact)
+    return Result(first.query, first.open, first.close, answers, until, exact=exact, skipped=first.skipped)
