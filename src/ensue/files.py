@@ -36,6 +36,8 @@ from ensue.inputlimits import (
     TermNesting,
 )
 from ensue.model import BACKGROUND, DEFAULT_GRAPH, FOREVER, Copies
+from ensue.paths import STANDARD as STANDARD
+from ensue.paths import FilePath as FilePath
 
 Statement = tuple[str, str, str, str | None]
 """Subject, predicate, object and graph name (None: the default graph), as canonical text."""
@@ -43,7 +45,6 @@ Statement = tuple[str, str, str, str | None]
 Timed = tuple[int, str, str, str, str | None]
 """Time in ms, subject, predicate, object and graph name (None: the default graph)."""
 
-FilePath = str | os.PathLike[str]
 Progress = Callable[[int, float], None]
 """Told now and then how many statements were read, and what share of the file's bytes."""
 
@@ -67,8 +68,6 @@ SYNTAXES: dict[str, ox.RdfFormat] = {
 
 _BY_LINE = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
 _CHUNK = 1 << 20
-STANDARD = "-"
-"""The name of standard input, or output; a file of that name is `./-`."""
 _CONTINUED = bytes(range(0x80, 0xC0))
 """The bytes of UTF-8 that begin no character."""
 PROGRESS_EVERY = 20_000

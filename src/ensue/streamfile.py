@@ -22,9 +22,10 @@ import pyoxigraph as ox
 from ensue.badlines import BadLine, DeadLetters, OnBad, put_aside
 from ensue.dictionary import Dictionary
 from ensue.errors import EnsueError, InputError, Place, UsageError
-from ensue.files import STANDARD, FilePath, Source, TermText, Timed, describe, statement_of
+from ensue.files import FilePath, Source, TermText, Timed, describe, statement_of
 from ensue.inputlimits import MAX_LINE, MAX_NESTED, SHOWN, LongLine, check_nested_terms, too_long
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, Copies
+from ensue.paths import STANDARD
 from ensue.streamgraphs import is_document, read_document
 
 __all__ = [

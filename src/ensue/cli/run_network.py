@@ -17,7 +17,6 @@ from ensue.cli.report import exit_code, write_metrics
 from ensue.cli.run import kind_and_path
 from ensue.cli.run_local import Feed, letters_of
 from ensue.errors import UsageError
-from ensue.files import STANDARD
 from ensue.inputlimits import check_max_line
 from ensue.maintain.budget import Budget
 from ensue.networks.dataset import line_of
@@ -25,6 +24,7 @@ from ensue.networks.job import NetworkJob
 from ensue.networks.loops import Limit
 from ensue.networks.parse import load_network
 from ensue.networks.run import NetworkRun
+from ensue.paths import STANDARD
 from ensue.progress import Progress
 from ensue.query.output import writer
 from ensue.windows.frontier import Disorder

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ensue.errors import InputError, Place, UsageError, did_you_mean
-from ensue.files import STANDARD, FilePath
 from ensue.inputlimits import MAX_LINE, check_max_line
+from ensue.paths import STANDARD, FilePath
 
 BYTES_PER_BATCH = 256 << 20
 
