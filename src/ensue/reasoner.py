@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from operator import attrgetter
 from os import PathLike
 from typing import Any, NamedTuple
 
+from ensue.badlines import BadLine
 from ensue.dictionary import Dictionary
 from ensue.errors import StrategyError, UsageError, did_you_mean
 from ensue.files import FilePath
@@ -26,7 +29,7 @@ from ensue.proof.memory import Memory
 from ensue.proof.why import Why
 from ensue.query.admission import Admission
 from ensue.query.answers import Row
-from ensue.query.arrivals import Arrivals, Batch
+from ensue.query.arrivals import Arrival, Arrivals, Batch
 from ensue.query.background import Background
 from ensue.query.check import Check
 from ensue.query.counting import Counting
@@ -48,13 +51,17 @@ from ensue.query.watches import Watches
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
 from ensue.rules.violations import without_conditions
-from ensue.streamfile import Timed
+from ensue.streamfile import Timed, timed_line
 from ensue.violations import Reported
 from ensue.windows.events import EventWindow
 from ensue.windows.frontier import MAX_PENDING, Clock, Disorder
+from ensue.windows.guard import MAX_JUMP, REASON, Guard, check_jump
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds, CountWindow, Grid, TimeWindow
 from ensue.windows.stretch import MAX_EMPTY
+
+_LETTERS = 1000
+"""So many of the statements that were rejected are kept until somebody asks for them."""
 
 
 class Registration(NamedTuple):
@@ -100,6 +107,7 @@ class Reasoner:
         until: bool = False,
         max_pending: int = MAX_PENDING,
         max_empty: int | None = MAX_EMPTY,
+        max_jump: int | None = MAX_JUMP,
         clock: Clock | None = None,
         prune: bool = True,
         fixed_schema: bool = False,
@@ -125,6 +133,8 @@ class Reasoner:
         `explain`: remember what the last two windows of each query held, so that it can be told why.
         `max_empty`: of more evaluations than this that see the same, since no statement came for long, only
         the first two and the last one are made; its result says how many were passed over (None: none is).
+        `max_jump`: a statement that is more ms ahead of its stream's time is held until something after it
+        confirms that time has come so far, and otherwise rejected (see `dead_letters`; None: none is held).
         `collects`: partial matches of temporal queries are dropped once nothing to come can complete them.
         """
         self.dictionary = self._make_dictionary()
@@ -163,6 +173,9 @@ class Reasoner:
         self._counting = Counting(self.dictionary, self._sources, self._intake, self._timeline)
         if max_empty is not None and max_empty < 3:
             raise UsageError(f"max_empty is {max_empty}", hint="it must be at least 3; None passes over none")
+        check_jump(max_jump)
+        self._guard = Guard[Arrivals](max_jump, Arrivals.joined, Arrivals.__getitem__, attrgetter("times"))
+        self._rejected: deque[BadLine] = deque(maxlen=_LETTERS)
         self._max_empty = max_empty
         self._changed = NEVER
         """The newest time at which what windows hold, or the background, has changed."""
@@ -274,9 +287,34 @@ class Reasoner:
         """Like `push`, for terms that are canonical text already, as `read_stream` gives them."""
         with self._sources.stages.of("feed"):
             grids = self._windows_over(stream)
-            self._intake.check_room(len(batch))
-            came = Batch.one_by_one(self.arrivals(batch))
-            self._put({stream: came}, {stream: grids})
+            self._intake.check_room(len(batch) + self._guard.waiting)
+            if batch:
+                self._timeline.begin()
+            came, rejected = self._guard.let_in(stream, self.arrivals(batch))
+            if rejected is not None:
+                self._rejected += map(partial(self._dead_letter, stream), rejected)
+            self._put({stream: Batch.one_by_one(came)}, {stream: grids})
+
+    def _dead_letter(self, stream: str, row: Arrival) -> BadLine:
+        time, *terms = row
+        s, p, o, graph = self.dictionary.decode_all(terms)
+        return BadLine(stream, None, None, None, timed_line((time, s or "", p or "", o or "", graph)), REASON)
+
+    def dead_letters(self) -> Iterator[BadLine]:
+        r"""The statements that were rejected since the last call, the newest ones of very many.
+
+        >>> r = Reasoner()
+        >>> q = r.register("ASK FROM STREAM <urn:s> [RANGE 1s] { ?s ?p ?o }")
+        >>> r.push("urn:s", [(time, "<urn:a>", "<urn:p>", "<urn:b>") for time in (1, 2, 4102444800000, 3)])
+        >>> [letter.text for letter in r.dead_letters()]
+        ['4102444800000\\t<urn:a> <urn:p> <urn:b> .']
+        """
+        while self._rejected:
+            yield self._rejected.popleft()
+
+    def _let_in_held(self, stream: str, held: Arrivals | None) -> None:
+        if held is not None:
+            self._put({stream: Batch.one_by_one(held)}, {stream: self._windows_over(stream)})
 
     def _put(self, batches: Mapping[str, Batch], grids: Mapping[str, Sequence[Grid]]) -> None:
         self._intake.expect(batches.values())
@@ -303,6 +341,7 @@ class Reasoner:
         if time == FOREVER:
             self._end(stream)
         else:
+            self._let_in_held(stream, self._guard.heartbeat(stream, time))
             self._intake.heartbeat(stream, time)
 
     def advance(self, to: int | None = None) -> Iterator[Result]:
@@ -314,6 +353,8 @@ class Reasoner:
         if to == FOREVER:
             return self.end()
         if to is not None:
+            for stream in self.streams:
+                self._let_in_held(stream, self._guard.heartbeat(stream, to))
             self._intake.heartbeat(None, to)
         return self.told_apart(self._results(), own=True)
 
@@ -325,6 +366,7 @@ class Reasoner:
         return self.told_apart(self._results(), own=True)
 
     def _end(self, stream: str) -> None:
+        self._let_in_held(stream, self._guard.end(stream))
         self._intake.end(stream)
         self._timeline.end(stream)
 
@@ -449,6 +491,8 @@ class Reasoner:
     def _run(self) -> Iterator[Result]:
         """Go from stop to stop, as far as the frontier has come."""
         self._intake.leaps.moved()  # Streams may have become idle.
+        for stream in list(self._guard.held):
+            self._let_in_held(stream, self._guard.heartbeat(stream, self._intake.time))
         limit = self._intake.time
         if limit == FOREVER:
             yield from self._finish()
@@ -541,6 +585,7 @@ class Reasoner:
             with self._sources.stages.of("sweep"):
                 used = [*self._why.used_terms(), *self._admission.used_terms()]
                 used += self._intake.used_terms()
+                used += [column for held in self._guard.held.values() for column in held.terms]
                 used += self._timeline.events.used_terms()
                 for running in self._timeline.queries:
                     used += running.used_terms()
@@ -602,7 +647,9 @@ class Reasoner:
 
     def counters(self) -> dict[str, Any]:
         """What came and what was answered so far: cheap enough for every step."""
-        return self._counting.counters(self._streams, self.answers)
+        found = self._counting.counters(self._streams, self.answers)
+        found["waiting"] += self._guard.waiting
+        return found | {"rejected": self._guard.rejected}
 
     def metrics(self) -> dict[str, Any]:
         """Counters, for machines: what came, what is held, what was answered, how long it took.
