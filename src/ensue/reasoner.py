@@ -174,7 +174,9 @@ class Reasoner:
         if max_empty is not None and max_empty < 3:
             raise UsageError(f"max_empty is {max_empty}", hint="it must be at least 3; None passes over none")
         check_jump(max_jump)
-        self._guard = Guard[Arrivals](max_jump, Arrivals.joined, Arrivals.__getitem__, attrgetter("times"))
+        self._guard = Guard[Arrivals](
+            max_jump, Arrivals.joined, Arrivals.__getitem__, attrgetter("times"), attrgetter("newest")
+        )
         self._rejected: deque[BadLine] = deque(maxlen=_LETTERS)
         self._max_empty = max_empty
         self._changed = NEVER
@@ -307,13 +309,18 @@ class Reasoner:
         >>> q = r.register("ASK FROM STREAM <urn:s> [RANGE 1s] { ?s ?p ?o }")
         >>> r.push("urn:s", [(time, "<urn:a>", "<urn:p>", "<urn:b>") for time in (1, 2, 4102444800000, 3)])
         >>> [letter.text for letter in r.dead_letters()]
-        ['4102444800000\\t<urn:a> <urn:p> <urn:b> .']
+        ['4102444800000\t<urn:a> <urn:p> <urn:b> .']
         """
         while self._rejected:
             yield self._rejected.popleft()
 
     def _let_in_held(self, stream: str, held: Arrivals | None) -> None:
-        if held is not None:
+        if held is None:
+            return
+        if held.times[0] > self._timeline.now:
+            # It came in time, though others may have gone on without its stream since.
+            self._intake.put_in_time(stream, held, self._timeline.arrive)
+        else:
             self._put({stream: Batch.one_by_one(held)}, {stream: self._windows_over(stream)})
 
     def _put(self, batches: Mapping[str, Batch], grids: Mapping[str, Sequence[Grid]]) -> None:

@@ -45,7 +45,15 @@ def spark_run(job, stream, batches, shards=1, forgets=lambda: False, ends=True):
                 came.append(Piece(stream, place + 1, END, b""))
             if forgets():
                 caches[key] = Cache()
-            outcomes[key] = step(f"shard{key}", came, stores[key], parts[key].reasoner, caches[key])
+            outcomes[key] = step(
+                f"shard{key}",
+                came,
+                stores[key],
+                parts[key].reasoner,
+                caches[key],
+                max_jump=job.settings.max_jump,
+                tells=parts[key].is_first,
+            )
             letters += outcomes[key].dead
             given += [
                 Row(key, ANSWERS, result.query, result.open, result.close, pack(result))

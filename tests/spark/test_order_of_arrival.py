@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -82,3 +83,51 @@ def test_a_late_statement_is_an_error_wherever_it_comes():
             spark_run(job, "urn:s", batches)
         with pytest.raises(InputError, match="12 on stream 'urn:s' is late"):
             local_run(job, "urn:s", batches)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_stamps_far_ahead_are_judged_as_in_process(seed):
+    random = Random(seed)
+    job, rows = random_job(random, "admit"), random_rows(random, 60)
+    job = replace(job, settings=replace(job.settings, max_jump=100))
+    for place in sorted(random.sample(range(len(rows)), random.randint(1, 12))):
+        how_many, ahead = random.choice([1, 1, 2, len(rows)]), random.choice([90, 150, 5000])
+        rows[place : place + how_many] = [
+            (time + ahead, *terms) for time, *terms in rows[place : place + how_many]
+        ]
+    wanted, reasoner = local_run(job, "urn:s", cut(random, rows, [1, 4, 50]))
+    rejected = [letter.text for letter in reasoner.dead_letters()]
+    for sizes, shards in (([1000], 1), ([1, 2, 30], random.choice([2, 4])), ([5], 1)):
+        forgets = random.choice([lambda: False, lambda: random.random() < 0.3])
+        found, letters, outcomes = spark_run(job, "urn:s", cut(random, rows, sizes), shards, forgets)
+        assert told(found) == told(wanted)
+        assert [each["line"].split("\t")[0] for each in letters] == [t.split("\t")[0] for t in rejected]
+        assert {each["line"] for each in letters if "#" not in each["line"]} <= set(rejected)
+        for outcome in outcomes.values():
+            assert outcome.counters["rejected"] == reasoner.counters()["rejected"]
+            assert outcome.counters["streams"] == reasoner.counters()["streams"]
+
+
+def test_what_is_held_is_confirmed_by_a_heartbeat_or_contradicted_in_a_later_micro_batch():
+    job = Job.of([parse_query(QUERIES[1])], load_rules("transitive-isin"), Sent(), Settings(max_jump=100))
+    rows = [(time, "<urn:a>", "<urn:p>", f"<urn:{time}>") for time in (1, 2, 5000, 3)]
+    first, last = rows[:3], rows[3:]
+    for batches, rejected in (
+        ([[first], [last]], ["5000\t<urn:a> <urn:p> <urn:5000> ."]),
+        ([[first], [], [5000]], []),
+        ([[first], [4000, last]], rejected_by_heartbeat(4000)),
+        ([[first, 4950]], []),
+    ):
+        wanted, reasoner = local_run(job, "urn:s", batches)
+        found, letters, _ = spark_run(job, "urn:s", batches, forgets=lambda: True)
+        assert [letter.text for letter in reasoner.dead_letters()] == rejected
+        assert [letter["line"] for letter in letters] == rejected
+        if not any(
+            4000 in blocks for blocks in batches
+        ):  # A heartbeat comes behind all statements of a micro-batch.
+            assert told(found) == told(wanted)
+
+
+def rejected_by_heartbeat(time):
+    """A statement beyond a heartbeat is as far ahead as before."""
+    return ["5000\t<urn:a> <urn:p> <urn:5000> ."] if time < 4900 else []

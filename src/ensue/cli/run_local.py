@@ -18,7 +18,7 @@ from ensue.cli.violations import ViolationLines
 from ensue.model import NEVER
 from ensue.progress import Progress
 from ensue.query.output import Result, writer
-from ensue.streamfile import DeadLetters, Timed, read_stream
+from ensue.streamfile import BadLine, DeadLetters, Timed, read_stream
 
 
 def run_local(args: argparse.Namespace) -> int:
@@ -69,6 +69,9 @@ class Engine(Protocol):
     def end(self, stream: str) -> Iterator[Result]:
         """Nothing will follow on a stream."""
 
+    def dead_letters(self) -> Iterator[BadLine]:
+        """The statements that were rejected since the last call."""
+
 
 def results_of(
     engine: Engine, streams: dict[str, str], letters: DeadLetters, progress: Progress
@@ -86,6 +89,8 @@ def results_of(
             continue
         newest[stream] = max(newest[stream], max(statement[0] for statement in batch))
         engine.feed(stream, batch)
+        for rejected in engine.dead_letters():
+            letters(rejected)
         yield from engine.advance()
         read += len(batch)
         progress.note(f"{read:,} statements, {engine.answers:,} answers, {letters.count:,} dead letters")

@@ -25,7 +25,7 @@ from ensue.networks.job import NetworkJob
 from ensue.spark.ledger import part_of, write_whole
 
 NAME = "ensue-job.json"
-LAYOUT = 5
+LAYOUT = 6
 """Rises when what is in a checkpoint means something else."""
 
 

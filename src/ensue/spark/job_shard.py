@@ -37,6 +37,8 @@ class ShardOf:
     plans: Packed[Mapping[Key, Planned]] | None = None
     """What was found out about it already, for all shards."""
     semijoins: tuple[SemiJoin, ...] = ()
+    is_first: bool = True
+    """Whether it tells what all shards know."""
 
     def reasoner(self, since: int = NEVER, copies: bool = False) -> Resumable:
         """A new reasoner for it, with the background since a time; `copies`: one that keeps them."""
@@ -50,7 +52,17 @@ class ShardOf:
     def step(self, key: int, of: int, pieces: Sequence[Piece], store: KeyedState) -> Outcome:
         """Take in what a micro-batch brings, and give what is due."""
         plan = plan_name(self.job, key, of)
-        return step(plan, pieces, store, self.reasoner, _cache(plan), self.updates, self.reducer)
+        return step(
+            plan,
+            pieces,
+            store,
+            self.reasoner,
+            _cache(plan),
+            self.updates,
+            self.reducer,
+            self.job.value().settings.max_jump,
+            tells=self.is_first,
+        )
 
     @property
     def reducer(self) -> Reducer | None:

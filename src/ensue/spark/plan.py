@@ -54,7 +54,7 @@ class Plan:
         for shard, key in enumerate(self.keys):
             found = {name: self.routing.share(name, count, shard) for name in names} if self.routing else {}
             shares = {name: each for name, each in found.items() if each is not None}
-            yield key, ShardOf(job, shares, plans, semijoins)
+            yield key, ShardOf(job, shares, plans, semijoins, shard == 0)
 
     def merging(self) -> Merging:
         """How results are made of what its shards give."""

@@ -122,10 +122,11 @@ T = TypeVar("T")
 class Guard(Generic[T]):
     """Holds back what is far ahead on each of some streams.
 
-    What statements are is the caller's: `join` puts parts together, `take` gives those at some places.
+    What statements are is the caller's: `join` puts parts together, `take` gives those at some places, and
+    `times` the time of each.
 
     >>> def take(times, places): return [times[place] for place in places]
-    >>> guard = Guard(1000, lambda parts: sum(parts, []), take, np.array)
+    >>> guard = Guard(1000, lambda parts: sum(parts, []), take, np.array, max)
     >>> [guard.let_in("s", [time]) for time in (100, 101, 9999, 102)]
     [([], None), ([100, 101], None), ([], None), ([102], [9999])]
     >>> guard.let_in("s", [9999]), guard.heartbeat("s", 9999)
@@ -136,6 +137,8 @@ class Guard(Generic[T]):
     join: Callable[[list[T]], T]
     take: Callable[[T, Places], T]
     times: Callable[[T], Times]
+    last: Callable[[T], int]
+    """Gives the greatest time of some; NEVER of none."""
     newest: dict[str, int] = field(default_factory=dict)
     held: dict[str, T] = field(default_factory=dict)
     rejected: int = 0
@@ -143,17 +146,15 @@ class Guard(Generic[T]):
 
     def let_in(self, stream: str, came: T) -> tuple[T, T | None]:
         """What of statements and of those held is let in, in order; and what is rejected, if any is."""
-        times = self.times(came)
-        if self.most is None or not len(times):
+        if self.most is None:
             return came, None
-        newest = self.newest.get(stream, NEVER)
-        if stream not in self.held and newest > NEVER and times.max() <= newest + self.most:
-            self.newest[stream] = max(newest, int(times.max()))
+        newest, last = self.newest.get(stream, NEVER), self.last(came)
+        if stream not in self.held and newest > NEVER and last <= newest + self.most:
+            self.newest[stream] = max(newest, last)
             return came, None
         if stream in self.held:
             came = self.join([self.held.pop(stream), came])
-            times = self.times(came)
-        verdict = judged(times, newest, self.most)
+        verdict = judged(self.times(came), newest, self.most)
         self.newest[stream] = verdict.newest
         if len(verdict.held):
             self.held[stream] = self.take(came, verdict.held)
