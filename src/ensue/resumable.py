@@ -82,7 +82,7 @@ class Resumable(Reasoner):
         with self._guard.step():
             with self._sources.stages.of("feed"):
                 grids = {stream: self._windows_over(stream) for stream in batches}
-                self._put(batches, grids, self._read_closed)
+                self._put(batches, grids)
             for stream, time in (heartbeats or {}).items():
                 self._intake.heartbeat(stream, time)
             for stream in ended:

@@ -142,6 +142,12 @@ class Intake:
             frontier.end(stream)
         return frontier.time
 
+    def put_in_time(self, stream: str, arrivals: Arrivals, arrive: Callable[[str, int], None]) -> None:
+        """Let statements wait that came before time had come so far."""
+        self._gate.counters(stream).admitted += len(arrivals)
+        self._frontier.see(stream, arrivals.newest)
+        self._arrived(stream, arrivals.times, arrivals, arrive)
+
     def go_back(self, frontier: dict[str, Any]) -> None:
         """Time is where it was when the frontier had this state: for `put` to judge once more."""
         self._frontier.resume(frontier)
