@@ -651,7 +651,7 @@ class Reasoner:
         leap = self._intake.leaps.next(self._timeline.now)
         if leap is None or self._max_empty is None:
             return
-        to = min(limit, leap.end, self._intake.earliest - 1, self._updates.next - 1)
+        to = min(limit, leap.end, self._intake.quiet_before - 1, self._updates.next - 1)
         self._timeline.pass_over(max(leap.start, self._changed - 1), to, self._max_empty)
 
     def _stop(self, time: int) -> list[Result]:
@@ -682,6 +682,9 @@ class Reasoner:
                 self._timeline.admit(stream, arrivals)
             else:
                 self._timeline.retract(stream, arrivals, every=act is Act.RETRACT_EVERY)
+        for stream, newest in self._intake.passed(time):
+            self._changed = max(self._changed, newest)
+            self._timeline.passed(stream, newest)
         self._timeline.admitted(time)
         self._end_counts()
 

@@ -177,6 +177,8 @@ class Resumable(Reasoner):
             for stream, _, arrivals in self._intake.release(to):
                 if admits:
                     self._timeline.admit_again(stream, arrivals, moved)
+            for _ in self._intake.passed(to):
+                pass  # The schedules know.
             moved = to
 
         def before_late() -> None:

@@ -199,6 +199,11 @@ class Timeline:
         each = np.arange(numbers.start, numbers.stop)
         self._give(self.events.admit(stream, arrivals, each, self._now))
 
+    def passed(self, stream: str, time: int) -> None:
+        """Statements of a stream up to this time would have been admitted if they mattered."""
+        for schedule in self._by_time:
+            schedule.passed(stream, time)
+
     def admitted(self, time: int) -> None:
         """Everything up to `time` has been admitted: events that can have no more statements are over."""
         self._give(self.events.pass_time(time))
