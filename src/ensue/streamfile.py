@@ -3,9 +3,11 @@
 Plain or `.gz`; a directory is replayed file by file, in order of name. A file can also be an RDF document
 whose graphs have times (TriG, N-Quads or JSON-LD, by its extension): see `streamgraphs.py`.
 
-Lines that are empty or begin with `#` are passed over. Times are integers between NEVER and FOREVER
-(those two are not times), so times before 1970 are negative. The lines need not be in order of time: what
-is late is for the window to say, not for the reader. Blank nodes belong to their file.
+In place of the milliseconds there can be an ISO 8601 time, `2024-01-01T00:00:10.5+01:00`; without a zone it
+is in UTC, and what is finer than a millisecond is cut off. Lines that are empty or begin with `#` are passed
+over. Times are integers between NEVER and FOREVER (those two are not times), so times before 1970 are
+negative. The lines need not be in order of time: what is late is for the window to say, not for the reader.
+Blank nodes belong to their file.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from ensue.errors import EnsueError, InputError, Place, UsageError
 from ensue.files import FilePath, Source, TermText, Timed, describe, statement_of
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, Copies
 from ensue.streamgraphs import is_document, read_document
+from ensue.streamtimes import moment_of
 
 __all__ = [
     "BadLine",
@@ -42,7 +45,7 @@ __all__ = [
     "write_stream",
 ]
 
-_LONGEST_TIME = 20
+_LONGEST_TIME, _LONGEST_MOMENT = 20, 64
 
 
 def read_stream(path: FilePath, *, on_bad: OnBad | None = None) -> Iterator[list[Timed]]:
@@ -124,7 +127,9 @@ def read_block(block: list[bytes], text: TermText) -> list[Timed] | None:
 def _time(head: bytes) -> int | None:
     # `int` would also take spaces, underscores and a plus sign.
     digits = head[1:] if head[:1] == b"-" else head
-    if not digits.isdigit() or len(digits) > _LONGEST_TIME:
+    if not digits.isdigit():
+        return moment_of(head.decode("latin-1")) if len(head) < _LONGEST_MOMENT else None
+    if len(digits) > _LONGEST_TIME:
         return None
     time = int(head)
     return time if NEVER < time < FOREVER else None
@@ -180,7 +185,7 @@ def read_line(raw: bytes, text: TermText) -> Timed | Fault | None:
     time = _time(head)
     if time is None:
         shown = head[:40].decode(errors="replace")
-        return Fault(1, f"'{shown}' is not a time in milliseconds (a 64-bit integer)")
+        return Fault(1, f"'{shown}' is not a time in milliseconds (a 64-bit integer), nor in ISO 8601")
     column = len(head) + 2
     try:
         quads = list(ox.parse(body, format=ox.RdfFormat.N_QUADS))

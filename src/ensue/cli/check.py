@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ensue.cli.job import add_job_options, are_networks, reasoner_of, streams_of
 from ensue.cli.pairs import pairs
+from ensue.cli.stamp_summary import StampSummary
 from ensue.networks.parse import load_network
 from ensue.progress import Progress
 from ensue.streamfile import BadLine, read_stream
@@ -41,8 +42,12 @@ def run(args: argparse.Namespace) -> int:
         streams = streams_of(args, reasoner) if streams else {}
     bad: list[BadLine] = []
     for stream, path in streams.items():
-        count = sum(map(len, read_stream(path, on_bad=bad.append)))
-        progress.say(f"stream <{stream}>: {count:,} statements")
+        seen = StampSummary()
+        for batch in read_stream(path, on_bad=bad.append):
+            seen.add([statement[0] for statement in batch])
+        progress.say(f"stream <{stream}>: {seen}")
+        for doubt in seen.doubts(args.max_jump):
+            progress.say(f"stream <{stream}>: {doubt}")
     for line in bad:
         print(f"ensue: {line.error()}", file=sys.stderr)
     return 1 if bad else 0
