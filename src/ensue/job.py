@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from itertools import accumulate
 from pathlib import Path
 from typing import TypeVar
@@ -14,6 +14,7 @@ from ensue.knowledge import Knowledge, Sent, Update
 from ensue.maintain.budget import Budget
 from ensue.model import NEVER
 from ensue.plan.representatives import EQUALITIES
+from ensue.query.background_image import BackgroundImage
 from ensue.query.language import parse_query
 from ensue.query.share import Share
 from ensue.query.tree import ContinuousQuery
@@ -165,14 +166,19 @@ class Job:
         """A reasoner that does the job, with its queries registered."""
         return self._registered(Reasoner, {})
 
-    def resumable(self, shares: Mapping[str, Share] | None = None, since: int = NEVER) -> Resumable:
+    def resumable(
+        self,
+        shares: Mapping[str, Share] | None = None,
+        since: int = NEVER,
+        image: BackgroundImage | None = None,
+    ) -> Resumable:
         """The same, step by step; `shares` of queries are by their names.
 
-        `since`: time has come so far; updates up to then have been.
+        `since`: time has come so far; updates up to then have been. `image`: the background of then.
         """
-        return self._registered(Resumable, shares or {}, since)
+        return self._registered(partial(Resumable, image=image), shares or {}, since)
 
-    def _registered(self, kind: type[R], shares: Mapping[str, Share], since: int = NEVER) -> R:
+    def _registered(self, kind: Callable[..., R], shares: Mapping[str, Share], since: int = NEVER) -> R:
         settings = self.settings
         been = [update for update in self.updates if update.at <= since]
         made = kind(

@@ -19,7 +19,7 @@ from ensue.files import FilePath
 from ensue.guard import Guard, one_at_a_time
 from ensue.knowledge import Knowledge, Update
 from ensue.maintain import check_strategy
-from ensue.maintain.budget import AtLimit, Budget
+from ensue.maintain.budget import AtLimit, Budget, Meter
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, by_column
 from ensue.plan.representatives import EQUALITIES
 from ensue.proof.explanation import Explanation
@@ -153,7 +153,7 @@ class Reasoner:
         """
         self._guard = Guard()
         self.dictionary = self._make_dictionary()
-        self.dictionary.budget = budget or Budget.of(max_facts, max_memory, max_rounds, at_limit)
+        self.dictionary.meter = Meter(budget or Budget.of(max_facts, max_memory, max_rounds, at_limit))
         if strategy != "auto":
             check_strategy(strategy)
         self.strategy = strategy
@@ -162,9 +162,7 @@ class Reasoner:
         self._rules = rule_set(rules)
         # Where nobody asks what is wrong, conditions are no rules.
         found = self._rules if watching else without_conditions(self._rules)
-        self._sources = Sources(
-            self.dictionary, Background(found, self.dictionary, knowledge, strategy, equality)
-        )
+        self._sources = Sources(self.dictionary, self._make_background(found, knowledge, equality))
         self._updates = Updates()
         self._report = report or Report()
         self._check = None if check is None else Check(check)
@@ -209,6 +207,9 @@ class Reasoner:
         self._steps: Iterator[list[Result]] = iter(())
         """The steps that are being done: whoever asks next goes on with them."""
         self.answers = 0
+
+    def _make_background(self, rules: RuleSet, knowledge: Knowledge, equality: str) -> Background:
+        return Background(rules, self.dictionary, knowledge, self.strategy, equality)
 
     def _running(self) -> Sequence[RunningQuery]:
         return self._timeline.queries

@@ -1,21 +1,25 @@
-"""A reasoner in miniature: sums over a window of numbers, kept in mapped memory, and what it remembers."""
+"""A reasoner in miniature: sums over a count window of numbers, kept in mapped memory, and what it remembers.
+
+As of the kernel's arrays, nothing is right any more if two write into the same memory.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ensue.maintain.kernel.folder import FolderError
 from ensue.model import FOREVER
 from ensue.query.log import Logged, Mark
 
-from .simulated import SimulatedFiles
+from .simulated import SimulatedFiles, SimulatedPath
 
-WINDOW = 4
-_RING = 8
+WINDOW = 3
+_SLOTS = 5
+_COUNT = _SLOTS
+"""Where in the ring it says how many numbers have come."""
 
 
 @dataclass
@@ -53,30 +57,30 @@ class Adder:
 
     def __init__(self) -> None:
         self.time = self.total = self.before = self.steps = 0
-        self.ring = [0] * _RING
+        self.ring = [0] * (_SLOTS + 1)
 
     def step(self, batches: Mapping[str, Block], ended: Iterable[str], beats: Mapping[str, int]) -> list[str]:
-        found = []
+        """Take numbers in: for each a result."""
+        found, ring = [], self.ring
         for time, number in batches["s"].items:
-            self._put(time, number)
-            window = sum(self.ring[at % _RING] for at in range(max(1, time - WINDOW + 1), time + 1))
+            self._put(number)
+            count = ring[_COUNT]
+            window = sum(ring[at % _SLOTS] for at in range(max(1, count - WINDOW + 1), count + 1))
             self.time, self.total = time, self.total + number
             found.append(f"{time} {window} {self.total} {self.before}\n")
             self.before = window
         self.steps += 1
         return found
 
-    def _put(self, time: int, number: int) -> None:
-        for passed in range(self.time + 1, time):
-            self.ring[passed % _RING] = 0
-        self.ring[time % _RING] = number
-        self.time = time
+    def _put(self, number: int) -> None:
+        self.ring[_COUNT] += 1
+        self.ring[self.ring[_COUNT] % _SLOTS] = number
 
     def mark(self) -> Mark:
-        return Mark(self.time, {})
+        return Mark(self.time, {"s": self.ring[_COUNT]})
 
     def horizons(self) -> dict[str, tuple[int, int]]:
-        return {"s": (self.time - WINDOW, FOREVER)}
+        return {"s": (FOREVER, self.ring[_COUNT] - WINDOW)}
 
     def take_made(self) -> dict[str, Any]:
         return {}
@@ -96,16 +100,18 @@ class Adder:
         self.ring = folder.keep("ring", self.ring)
         return {}
 
-    def adopt(self, state: Mapping[str, Any], memories: Mapping[str, Any], folder: Folder, plain: object) -> None:
+    def adopt(
+        self, state: Mapping[str, Any], memories: Mapping[str, Any], folder: Folder, plain: object
+    ) -> None:
         self.ring = folder.find("ring")
         self._go_on(state, memories)
 
     def resume(self, state: Mapping[str, Any], memories: Mapping[str, Any], log: Sequence[Logged]) -> None:
+        if log:
+            self.ring[_COUNT] = log[0].mark.numbers["s"]
         for logged in log:
-            for time, number in logged.batches["s"].items:  # type: ignore[attr-defined]
-                self._put(time, number)
-        for passed in range(self.time + 1, state["intake"]["frontier"]["time"] + 1):
-            self.ring[passed % _RING] = 0
+            for _, number in logged.batches["s"].items:  # type: ignore[attr-defined]
+                self._put(number)
         self._go_on(state, memories)
 
     def _go_on(self, state: Mapping[str, Any], memories: Mapping[str, Any]) -> None:
@@ -116,7 +122,7 @@ class Adder:
 class Folder:
     """What `Shelf` and `Cache` need of a kernel's `Folder`."""
 
-    def __init__(self, path: Path, files: SimulatedFiles) -> None:
+    def __init__(self, path: SimulatedPath, files: SimulatedFiles) -> None:
         self.path, self._files = path, files
         self.plain: dict[str, Any] = {}
         self._arrays: dict[str, list[int]] = {}
@@ -142,10 +148,10 @@ class Folders:
     def __init__(self, files: SimulatedFiles) -> None:
         self._files = files
 
-    def __call__(self, path: Path) -> Folder:
+    def __call__(self, path: SimulatedPath) -> Folder:
         return Folder(path, self._files)
 
-    def opened(self, path: Path) -> Folder:
+    def opened(self, path: SimulatedPath) -> Folder:
         folder = self(path)
         try:
             names, folder.plain = json.loads(self._files.read(path / "contents"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ensue.cli.job import add_job_options, are_networks, job_of, streams_of
 from ensue.cli.pairs import pairs
 from ensue.cli.warn import vocabulary_of, warn_of_terms, warn_of_variables
+from ensue.inputlimits import check_max_line
 from ensue.networks.parse import load_network
 from ensue.progress import Progress
 from ensue.query.vocabulary import Vocabulary
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     bad: list[BadLine] = []
     for stream, path in streams.items():
         count = 0
-        for batch in read_stream(path, on_bad=bad.append):
+        for batch in read_stream(path, on_bad=bad.append, max_line=check_max_line(args.max_line)):
             count += len(batch)
             if vocabulary is not None:
                 vocabulary.stream(batch)

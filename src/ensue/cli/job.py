@@ -10,6 +10,7 @@ from ensue.cli.pairs import pairs
 from ensue.cli.updates import add_update_options, updates_of
 from ensue.errors import UsageError
 from ensue.graphs import Graphs
+from ensue.inputlimits import MAX_LINE
 from ensue.job import Job, Settings, check_streams, read_query
 from ensue.knowledge import InFiles
 from ensue.maintain import STRATEGIES
@@ -73,6 +74,13 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
         help="tell what violates conditions: in a file, - for standard output (default: standard error)",
     )
     add("--every-violation", action="store_true", help="at each close, not only what is new or gone")
+    add(
+        "--max-line",
+        metavar="BYTES",
+        type=int,
+        default=MAX_LINE,
+        help=f"bytes of a line of a stream: a longer one is a dead letter (default and most: {MAX_LINE})",
+    )
     add_budget_options(parser)
     add("-q", "--quiet", action="store_true", help="no progress and counts")
 

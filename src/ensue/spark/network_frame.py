@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ensue.errors import UsageError
 from ensue.files import FilePath
+from ensue.inputlimits import MAX_LINE, check_max_line
 from ensue.networks.job import NetworkJob
 from ensue.networks.loops import Limit
 from ensue.networks.parse import load_network, parse
@@ -41,6 +42,7 @@ def network_answers(
     shards: int = 1,
     terms: Terms = "parts",
     dead_letters: DeadLetters = "count",
+    max_line: int = MAX_LINE,
     name: str = "ensue",
 ) -> DataFrame:
     """What the SELECT rules of a network give, as a streaming DataFrame: a row for each of their rows.
@@ -61,7 +63,7 @@ def network_answers(
     job = NetworkJob.of(_parsed(network), named, background, disorder_of(disorder, late), limit)
     variables = dict.fromkeys(each for row in job.variables().values() for each in row)
     layout = Layout.of_variables(variables, terms=terms, dead_letters=dead_letters)
-    plan = network_plan(job, shards)
+    plan = network_plan(job, shards, check_max_line(max_line))
     return table(stepped(sources_of(spark, named, plan), [plan]).observe(name, *counted()), layout)
 
 
