@@ -82,7 +82,7 @@ class Resumable(Reasoner):
         with self._guard.step():
             with self._sources.stages.of("feed"):
                 grids = {stream: self._windows_over(stream) for stream in batches}
-                self._put(batches, grids, self._read_closed)
+                self._put(batches, grids)
             for stream, time in (heartbeats or {}).items():
                 self._intake.heartbeat(stream, time)
             for stream in ended:
@@ -177,6 +177,8 @@ class Resumable(Reasoner):
             for stream, _, arrivals in self._intake.release(to):
                 if admits:
                     self._timeline.admit_again(stream, arrivals, moved)
+            for _ in self._intake.passed(to):
+                pass  # The schedules know.
             moved = to
 
         def before_late() -> None:

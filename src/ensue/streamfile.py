@@ -40,6 +40,7 @@ __all__ = [
     "read_stream",
     "stream_files",
     "text_of",
+    "timed_line",
     "write_stream",
 ]
 
@@ -228,13 +229,19 @@ def write_stream(path: FilePath, rows: Iterable[Timed]) -> int:
             for time, s, p, o, graph in rows:
                 if not NEVER < time < FOREVER:
                     raise UsageError(f"{time} is not a time in milliseconds", hint="it must fit into 64 bits")
-                out.write(f"{time}\t{s} {p} {o} {graph} .\n" if graph else f"{time}\t{s} {p} {o} .\n")
+                out.write(f"{timed_line((time, s, p, o, graph))}\n")
                 count += 1
     except OSError as problem:
         reason = problem.strerror or str(problem)
         hint = "is there space, and may you write there?"
         raise EnsueError(f"cannot be written: {reason}", place=Place(name), hint=hint) from problem
     return count
+
+
+def timed_line(statement: Timed) -> str:
+    """A statement as a line has it, without its end."""
+    time, s, p, o, graph = statement
+    return f"{time}\t{s} {p} {o} {graph} ." if graph else f"{time}\t{s} {p} {o} ."
 
 
 def _opened(name: str) -> BinaryIO:

@@ -19,6 +19,7 @@ from ensue.query.choose import EVALUATORS
 from ensue.reasoner import Reasoner
 from ensue.rules.load import load_rules
 from ensue.windows.frontier import Disorder
+from ensue.windows.guard import MAX_JUMP
 from ensue.windows.report import Report
 from ensue.windows.stretch import MAX_EMPTY
 
@@ -55,6 +56,13 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
         type=number_or_off,
         default=MAX_EMPTY,
         help="longest run of evaluations without statements that is reported one by one",
+    )
+    add(
+        "--max-jump",
+        metavar="MS|off",
+        type=number_or_off,
+        default=MAX_JUMP,
+        help="how far a stream's time may jump ahead without a second statement that confirms it",
     )
     add("--until", action="store_true", help="say when each answer will leave if nothing more arrives")
     add("--fixed-schema", action="store_true", help="no stream brings schema: stop if one does")
@@ -111,6 +119,7 @@ def job_of(args: argparse.Namespace, *, explain: bool = False) -> Job:
         report=Report(args.report, args.nth),
         until=args.until,
         max_empty=args.max_empty,
+        max_jump=args.max_jump,
         prune=not args.no_prune,
         fixed_schema=args.fixed_schema,
         check=args.check,

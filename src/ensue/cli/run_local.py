@@ -88,6 +88,9 @@ class Engine(Protocol):
     def end(self, stream: str) -> Iterator[Result]:
         """Nothing will follow on a stream."""
 
+    def dead_letters(self) -> Iterator[BadLine]:
+        """The statements that were rejected since the last call."""
+
 
 class Feed:
     """The streams of a run side by side: the one that is furthest behind is read first."""
@@ -121,6 +124,8 @@ class Feed:
                 continue
             newest[stream] = max(newest[stream], max(statement[0] for statement in batch))
             engine.feed(stream, batch)
+            for rejected in engine.dead_letters():
+                self._bury(stream, rejected)
             yield from self._taken(engine.advance())
             read += len(batch)
             count, dead = engine.answers, self._letters.count

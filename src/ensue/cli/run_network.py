@@ -44,6 +44,7 @@ def run_network(args: argparse.Namespace) -> int:
         args.background,
         Disorder(args.disorder, args.late),
         _limit(args),
+        args.max_jump,
     )
     if args.engine == "spark":
         from ensue.cli.run_network_spark import run_network_spark
@@ -51,7 +52,7 @@ def run_network(args: argparse.Namespace) -> int:
         return run_network_spark(args, job, streams)
     progress = Progress(sys.stderr, quiet=args.quiet)
     networks = job.networks()
-    running = NetworkRun(networks, streams, disorder=job.disorder)
+    running = NetworkRun(networks, streams, disorder=job.disorder, max_jump=job.max_jump)
     started = time.perf_counter()
     with ExitStack() as stack:
         interrupts = stack.enter_context(Interrupts(progress))

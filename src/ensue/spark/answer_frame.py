@@ -36,6 +36,7 @@ from ensue.spark.plan import Plan, plan_of
 from ensue.spark.processor import ANSWERS, COUNTERS, FAILED, LETTERS, STEPPED
 from ensue.spark.results import EVENTS
 from ensue.windows.frontier import Disorder, LatePolicy
+from ensue.windows.guard import MAX_JUMP
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
 from ensue.windows.stretch import MAX_EMPTY
@@ -65,6 +66,7 @@ def answers(
     report: Report | None = None,
     until: bool = False,
     max_empty: int | None = MAX_EMPTY,
+    max_jump: int | None = MAX_JUMP,
     shards: int = 1,
     keep_all: bool = False,
     expand: bool = False,
@@ -122,6 +124,7 @@ def answers(
         report=report or Report(),
         until=until,
         max_empty=max_empty,
+        max_jump=max_jump,
         fixed_schema=fixed_schema,
         budget=Budget.of(max_facts, max_memory, max_rounds, at_limit),
     )

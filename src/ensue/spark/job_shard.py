@@ -71,6 +71,8 @@ class ShardOf:
     packed: PackedJob
     shares: Mapping[str, Share] = field(default_factory=dict)
     semijoins: tuple[SemiJoin, ...] = ()
+    is_first: bool = True
+    """Whether it tells what all shards know."""
 
     def reasoner(self, since: int = NEVER, copies: bool = False) -> Resumable:
         """A new reasoner for it, with the background since a time; `copies`: one that keeps them."""
@@ -82,7 +84,17 @@ class ShardOf:
     def step(self, key: int, of: int, pieces: Sequence[Piece], store: KeyedState) -> Outcome:
         """Take in what a micro-batch brings, and give what is due."""
         plan = plan_name(self.packed.digest, key, of)
-        return step(plan, pieces, store, self.reasoner, _cache(plan), self.updates, self.reducer)
+        return step(
+            plan,
+            pieces,
+            store,
+            self.reasoner,
+            _cache(plan),
+            self.updates,
+            self.reducer,
+            self.packed.job.value().settings.max_jump,
+            tells=self.is_first,
+        )
 
     @property
     def reducer(self) -> Reducer | None:

@@ -63,7 +63,7 @@ class Plan:
         for shard, key in enumerate(self.keys):
             of_each = {name: self.routing.share(name, count, shard) for name in names} if self.routing else {}
             shares = {name: each for name, each in of_each.items() if each is not None}
-            yield key, ShardOf(job, shares, semijoins)
+            yield key, ShardOf(job, shares, semijoins, shard == 0)
 
     def merging(self) -> Merging:
         """How results are made of what its shards give."""

@@ -254,7 +254,7 @@ class Gate:
         return time <= self._frontier.time
 
     def admits(self, stream: str, time: int, grids: Iterable[Grid], count: int = 1) -> bool:
-        """Whether statements of a time may come in, counted; `grids` are the windows over their stream."""
+        """Whether statements of a time may come in; `grids` are the windows over the stream. Counts them."""
         if not NEVER < time < FOREVER:
             _refuse(time)
         counters = self.counters(stream)
