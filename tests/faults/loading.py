@@ -12,7 +12,7 @@ from typing import Any
 
 import ensue.spark
 
-MODULES = ("ledger", "card", "shelf", "shard", "payload_files")
+MODULES = ("ledger", "card", "shelf", "shard", "network_shard", "payload_files")
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Protocols:
     card: Any
     shelf: Any
     shard: Any
+    network_shard: Any
     payload_files: Any
 
 
