@@ -107,7 +107,8 @@ class World:
         self.events = random.choice((0, 1, 1, 2, 2, 3, 4))
         self.spark_syncs = random.random() < 0.6
         self.networks = random.random() < 0.2
-        self.threaded = random.random() < 0.3
+        self.threaded = random.random() < 0.2
+        self.restores = random.random() < 0.3
         self.may_refuse = False
         self.fails_next = False
         self.busy = False
@@ -423,11 +424,12 @@ class World:
             self.disk.kill(worker.process)
         self.workers = []
         data = self.disk.root.entries["data"]
-        if self.zombies or "checkpoint" not in data.entries:
+        if self.zombies or not self.restores or "checkpoint" not in data.entries:
             return
         if self.kept is None:
             self.kept = deepcopy(data.entries["checkpoint"])
-        elif self.random.random() < 0.3:
+        else:
+            self.trace.append("an older checkpoint")
             data.do(("checkpoint", deepcopy(self.kept)))
             data.durable, data.pending = dict(data.entries), []
 

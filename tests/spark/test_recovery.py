@@ -366,7 +366,7 @@ def test_what_is_wrong_in_a_document_is_said_as_in_process(case):
         (
             "Job aborted\nCaused by: java.io.IOException: No space left on device\n  at y",
             EnsueError,
-            "Spark cannot write its files: No space left on device (hint: is there space for the checkpoint, ",
+            "Spark cannot write its files: No space left on device (hint: is there space for the ",
         ),
         (
             "Query q failed\n  at z",
