@@ -10,6 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from plan import shards
+from query.equivalence.cases import make_case
+from spark.test_same_answers import in_bound, packed_case
 
 from ensue.errors import EnsueError
 from ensue.job import Job, Settings
@@ -17,12 +20,14 @@ from ensue.knowledge import InFiles
 from ensue.query.language import parse_query
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
-from ensue.spark import answers, closure
+from ensue.spark import answers, closure, job_shard
 from ensue.spark.payload_files import PayloadFiles, remove_abandoned
 from ensue.spark.plan import plan_of
 from ensue.spark.runner import Feed, Run
+from ensue.spark.shelf import Shelf
 from ensue.streamfile import read_stream
 
+SEED = int(os.environ.get("ENSUE_SEED", "1"))
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 MANY = 20_000
 BELOW = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>"
@@ -64,7 +69,7 @@ def job_over(background, text=QUERY, rules="rdfs", **settings):
     return Job.of([parse_query(text)], found, InFiles((background,)), Settings(**settings))
 
 
-def on_spark(spark, job, stream, shards=1):
+def on_spark(spark, job, stream, count=1):
     results, counters = [], []
 
     def take(batch):
@@ -73,20 +78,20 @@ def on_spark(spark, job, stream, shards=1):
 
     size = stream.stat().st_size // 4
     feed = Feed({"urn:s": str(stream)}, bytes_per_batch=size)
-    plan = plan_of(job, shards=shards)
-    assert len(plan.keys) == shards
+    plan = plan_of(job, shards=count)
+    assert len(plan.keys) == count
     Run(spark, plan, feed, take).until_it_ends()
     assert len(counters) > 2
     return listed(results)
 
 
-@pytest.mark.parametrize(("rules", "shards"), [("rdfs", 1), (None, 2)])
-def test_a_job_with_many_statements_in_its_background(spark, background, stream, rules, shards):
+@pytest.mark.parametrize(("rules", "count"), [("rdfs", 1), (None, 2)])
+def test_a_job_with_many_statements_in_its_background(spark, background, stream, rules, count):
     text = QUERY if rules else QUERY.replace("urn:D", "urn:C")
     job = job_over(background, text, rules)
     wanted = in_process(job, stream)
     assert sum(len(rows) for _, _, rows in wanted) > 100
-    assert on_spark(spark, job, stream, shards) == wanted
+    assert on_spark(spark, job, stream, count) == wanted
 
 
 def test_data_frames_over_many_statements(spark, background, stream, tmp_path):
@@ -148,3 +153,23 @@ def test_arrays_are_mapped_and_are_each_owners_own(tmp_path):
         assert (one[0], other[0]) == (7, 0)
         assert np.array_equal(packed.value(), np.arange(100_000))
         assert not one.flags.owndata
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + 12))
+def test_shards_that_begin_with_an_image_answer_as_others(tmp_path, monkeypatch, seed):
+    monkeypatch.setattr(job_shard, "FEW_STATEMENTS", -1)
+    print(f"seed {seed}")
+    [packed] = [
+        each for each in packed_case(in_bound(make_case(seed)), tmp_path / "case") if "/1" in each.name
+    ]
+    plan, job = packed.plan, packed.plan.job
+    assert all(shard.packed.image is not None for _, shard in plan.shards())
+    streams = {
+        stream: [row[:-1] if row[-1] is None else row for batch in read_stream(str(path)) for row in batch]
+        for stream, path in packed.streams.items()
+    }
+    wanted = shards.listed(shards.in_process(job, streams))
+    # Each micro-batch in a process of its own, by what lies on the shelf or by the truth alone.
+    for forgets, shelf in ((False, Shelf(tmp_path, "plan")), (True, None)):
+        found = shards.over_shards(plan, streams, forgets=forgets, shelf=shelf)
+        assert shards.listed(found) == wanted

@@ -10,6 +10,7 @@ from ensue.cli.pairs import pairs
 from ensue.cli.updates import add_update_options, updates_of
 from ensue.errors import UsageError
 from ensue.graphs import Graphs
+from ensue.inputlimits import MAX_LINE
 from ensue.job import Job, Settings, check_streams, read_query
 from ensue.knowledge import InFiles
 from ensue.maintain import STRATEGIES
@@ -18,7 +19,9 @@ from ensue.query.choose import EVALUATORS
 from ensue.reasoner import Reasoner
 from ensue.rules.load import load_rules
 from ensue.windows.frontier import Disorder
+from ensue.windows.guard import MAX_JUMP
 from ensue.windows.report import Report
+from ensue.windows.stretch import MAX_EMPTY
 
 _SHOWN_STRATEGIES = [name for name in STRATEGIES if not name.startswith("expiration-")]
 
@@ -27,7 +30,13 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that describe a job."""
     add = parser.add_argument
     add("queries", metavar="QUERY.rq", nargs="+", help="continuous queries in C-SPARQL or RSP-QL")
-    add("--stream", metavar="IRI=PATH", action="append", default=[], help="what a stream's IRI stands for")
+    add(
+        "--stream",
+        metavar="IRI=PATH",
+        action="append",
+        default=[],
+        help="what a stream's IRI stands for; - is standard input (--engine local)",
+    )
     add("--background", metavar="FILE", action="append", default=[], help="RDF that always holds")
     add_update_options(parser)
     add("--rules", metavar="REGIME|FILE", action="append", default=[], help="a regime or a file of rules")
@@ -41,6 +50,20 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     add("--nth", metavar="N", type=int, default=1, help="answer at every N-th evaluation only")
     add("--disorder", metavar="MS", type=int, default=0, help="how much older than the newest one may be")
     add("--late", choices=["admit", "drop", "error"], default="admit", help="what to do with late ones")
+    add(
+        "--max-empty",
+        metavar="N|off",
+        type=number_or_off,
+        default=MAX_EMPTY,
+        help="longest run of evaluations without statements that is reported one by one",
+    )
+    add(
+        "--max-jump",
+        metavar="MS|off",
+        type=number_or_off,
+        default=MAX_JUMP,
+        help="how far a stream's time may jump ahead without a second statement that confirms it",
+    )
     add("--until", action="store_true", help="say when each answer will leave if nothing more arrives")
     add("--fixed-schema", action="store_true", help="no stream brings schema: stop if one does")
     add(
@@ -59,8 +82,20 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
         help="tell what violates conditions: in a file, - for standard output (default: standard error)",
     )
     add("--every-violation", action="store_true", help="at each close, not only what is new or gone")
+    add(
+        "--max-line",
+        metavar="BYTES",
+        type=int,
+        default=MAX_LINE,
+        help=f"bytes of a line of a stream: a longer one is a dead letter (default and most: {MAX_LINE})",
+    )
     add_budget_options(parser)
     add("-q", "--quiet", action="store_true", help="no progress and counts")
+
+
+def number_or_off(text: str) -> int | None:
+    """The number that an option has; None where it is `off`."""
+    return None if text == "off" else int(text)
 
 
 def are_networks(names: Sequence[str]) -> bool:
@@ -83,6 +118,8 @@ def job_of(args: argparse.Namespace, *, explain: bool = False) -> Job:
         bounds=args.bounds,
         report=Report(args.report, args.nth),
         until=args.until,
+        max_empty=args.max_empty,
+        max_jump=args.max_jump,
         prune=not args.no_prune,
         fixed_schema=args.fixed_schema,
         check=args.check,

@@ -96,7 +96,7 @@ def _clause(tokens: Sequence[Token], at: int) -> Clause:
     while at < len(tokens) and tokens[at].is_word("DISTINCT", "REDUCED"):
         at += 1
     while at < len(tokens) and (tokens[at].kind == "var" or tokens[at].is_op("(")):
-        end = _closing(tokens, at)
+        end = closing_of(tokens, at)
         inner = tokens[at + 1 : end]
         if tokens[at].kind == "var":
             items.append(Item(tokens[at], None))
@@ -105,7 +105,7 @@ def _clause(tokens: Sequence[Token], at: int) -> Clause:
         at = end + 1
     while at < len(tokens) and not tokens[at].is_op("{"):
         at += 1
-    at = _closing(tokens, at) + 1
+    at = closing_of(tokens, at) + 1
     grouped, groups, rest = _modifiers(tokens, at)
     asked = [*(token for item in items for token in item.expression or ()), *rest]
     return Clause(
@@ -118,14 +118,14 @@ def _modifiers(tokens: Sequence[Token], at: int) -> tuple[set[str], bool, list[T
     grouped: set[str] = set()
     end = at
     while end < len(tokens) and not tokens[end].is_op("}"):
-        end = _closing(tokens, end) + 1
+        end = closing_of(tokens, end) + 1
     level = tokens[at:end]
     start = next((number for number, token in enumerate(level) if token.is_word("GROUP")), None)
     if start is None:
         return grouped, False, list(level)
     number = start + 2
     while number < len(level) and not level[number].is_word(*_AFTER_GROUPS):
-        behind = _closing(level, number) + 1
+        behind = closing_of(level, number) + 1
         part = level[number:behind]
         if len(part) == 1 and part[0].kind == "var":
             grouped.add(part[0].text[1:])
@@ -139,15 +139,15 @@ def _outside_aggregates(tokens: Sequence[Token]) -> Iterator[Token]:
     at = 0
     while at < len(tokens):
         if tokens[at].is_word(*_AGGREGATES) and at + 1 < len(tokens):
-            at = _closing(tokens, at + 1)
+            at = closing_of(tokens, at + 1)
         elif tokens[at].is_op("{"):  # EXISTS { }, which has variables of its own
-            at = _closing(tokens, at)
+            at = closing_of(tokens, at)
         else:
             yield tokens[at]
         at += 1
 
 
-def _closing(tokens: Sequence[Token], at: int) -> int:
+def closing_of(tokens: Sequence[Token], at: int) -> int:
     """The bracket that closes the one at `at`, or `at` if there is none."""
     depth = 0
     for number in range(at, len(tokens)):

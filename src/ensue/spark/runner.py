@@ -145,7 +145,9 @@ class Run:
 
     def _lines(self) -> DataFrame:
         feed = self.feed
-        bound = {} if feed.bytes_per_batch is None else {"bytesPerBatch": feed.bytes_per_batch}
+        bound = {"maxLine": self.plan.max_line}
+        if feed.bytes_per_batch is not None:
+            bound["bytesPerBatch"] = feed.bytes_per_batch
         return replayed(self.spark, feed.streams, finite=feed.finite, speed=feed.speed, **bound)
 
     def _take(self, frame: DataFrame, number: int) -> None:
