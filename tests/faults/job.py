@@ -75,6 +75,7 @@ def protocols(*mistakes: Mistake) -> Protocols:
         "ledger": {"Path": SimulatedPath, "asdict": _asdict},
         "card": {"asdict": _asdict},
         "shelf": {"secrets": _tokens},
+        "guarded": {"Block": Block},
         "shard": {"Block": Block, "Batch": Block, "secrets": _tokens},
         "network_shard": {
             **{"Block": Block, "came": lambda block: block.items, "Entry": Entry, "secrets": _tokens},

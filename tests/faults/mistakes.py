@@ -92,8 +92,8 @@ MISTAKES = (
     Mistake(
         "states of the same step have the same token",
         "shard",
-        "_counters(shard), secrets.token_hex(16)",
-        "_counters(shard), str(shard.step)",
+        "guarded.counters, secrets.token_hex(16)",
+        "guarded.counters, str(shard.step)",
     ),
     Mistake(
         "arrays are worked on where they lie, without a claim",
