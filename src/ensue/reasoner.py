@@ -67,7 +67,7 @@ from ensue.rules.violations import without_conditions
 from ensue.streamfile import Timed, timed_line
 from ensue.violations import Reported
 from ensue.windows.events import EventWindow
-from ensue.windows.frontier import MAX_PENDING, Clock, Disorder
+from ensue.windows.frontier import MAX_PENDING, Clock, Disorder, wall_clock
 from ensue.windows.guard import MAX_JUMP, REASON, check_jump
 from ensue.windows.guard import Guard as JumpGuard
 from ensue.windows.report import Report
@@ -208,7 +208,12 @@ class Reasoner:
             raise UsageError(f"max_empty is {max_empty}", hint="it must be at least 3; None passes over none")
         check_jump(max_jump)
         self._jumps = JumpGuard[Arrivals](
-            max_jump, Arrivals.joined, Arrivals.__getitem__, attrgetter("times"), attrgetter("newest")
+            max_jump,
+            Arrivals.joined,
+            Arrivals.__getitem__,
+            attrgetter("times"),
+            attrgetter("newest"),
+            clock or wall_clock,
         )
         self._rejected: deque[BadLine] = deque(maxlen=_LETTERS)
         self._max_empty = max_empty

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from enum import IntEnum
 from itertools import pairwise
-from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from ensue.windows.frontier import (
     Gate,
     Rows,
     Times,
+    wall_clock,
 )
 from ensue.windows.leaps import Leaps
 from ensue.windows.spec import Grid
@@ -56,7 +56,7 @@ class Intake:
         self._max_pending = max_pending
         self._frontier = Frontier(clock)
         self._gate = Gate(self._frontier)
-        self._arrival_time = ArrivalTimes(clock or _wall)
+        self._arrival_time = ArrivalTimes(clock or wall_clock)
         self._buffers: dict[str, Buffer] = {}
         self._of_no_use: dict[str, Buffer] = {}
         """The times of streams of which not all statements matter: those that do not pass time, too."""
@@ -294,7 +294,3 @@ def _rows(arrivals: Arrivals, act: Act) -> tuple[Times, Rows]:
 
 def _arrivals(times: Times, rows: Rows) -> Arrivals:
     return Arrivals(times, *(rows[:, column] for column in range(4)))
-
-
-def _wall() -> int:
-    return time_ns() // 1_000_000
