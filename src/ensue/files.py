@@ -58,6 +58,8 @@ SYNTAXES: dict[str, ox.RdfFormat] = {
 
 _BY_LINE = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
 _CHUNK = 1 << 20
+STANDARD = "-"
+"""The name of standard input, or output; a file of that name is `./-`."""
 PROGRESS_EVERY = 20_000
 """So many statements lie between two times that somebody is told."""
 LARGE = 1 << 20
@@ -87,8 +89,9 @@ class Source:
         self._tail = b""
         self._fresh = start is None
         try:
-            self._raw = open(path, "rb")  # noqa: SIM115
-        except OSError as problem:
+            # Of standard input only what is there under its number: others may have it open, too.
+            self._raw = open(0 if self.name == STANDARD else path, "rb", closefd=self.name != STANDARD)  # noqa: SIM115
+        except (OSError, ValueError) as problem:  # A name with a NUL is a ValueError.
             raise _unreadable(problem, self.name) from problem
         self._size = max(1, os.fstat(self._raw.fileno()).st_size)
         zipped = self.name.endswith(".gz")
@@ -105,7 +108,9 @@ class Source:
     @property
     def share(self) -> float:
         """What share of the file has been read, from 0 to 1."""
-        return min(1.0, self._raw.tell() / self._size) if not self._raw.closed else 1.0
+        if self._raw.closed or not self._raw.seekable():
+            return 1.0
+        return min(1.0, self._raw.tell() / self._size)
 
     def _skip(self, start: int) -> None:
         try:
@@ -154,11 +159,14 @@ class Source:
         return InputError(what, place=place, hint="copy or download the file again; `gzip -t` checks it")
 
 
-def _unreadable(problem: OSError, name: str) -> InputError:
+def _unreadable(problem: OSError | ValueError, name: str) -> InputError:
     if isinstance(problem, FileNotFoundError):
         return InputError("no such file", place=Place(name), hint="check the path for a typing error")
     if isinstance(problem, IsADirectoryError):
         return InputError("is a directory", place=Place(name), hint="name the files in it")
+    if isinstance(problem, ValueError):
+        shown = name.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
+        return InputError("cannot be read: no file can have this name", place=Place(shown), hint="check it")
     reason = problem.strerror or str(problem)
     return InputError(f"cannot be read: {reason}", place=Place(name), hint="check the file's permissions")
 
@@ -197,8 +205,12 @@ def scope_of(path: FilePath) -> str:
     >>> scope_of("a.ttl") == scope_of("./a.ttl"), scope_of("a.ttl") == scope_of("b.ttl")
     (True, False)
     """
-    digest = blake2b(os.path.normpath(os.fspath(path)).encode("utf-8", "surrogateescape"), digest_size=6)
-    return f"_:d{digest.hexdigest()}x"
+    name = os.fspath(path)
+    try:
+        normal = os.path.normpath(name).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as problem:
+        raise _unreadable(problem, name) from problem
+    return f"_:d{blake2b(normal, digest_size=6).hexdigest()}x"
 
 
 class TermText:

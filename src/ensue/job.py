@@ -25,6 +25,7 @@ from ensue.rules.violations import without_conditions
 from ensue.windows.frontier import Disorder
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
+from ensue.windows.stretch import MAX_EMPTY
 
 R = TypeVar("R", bound=Reasoner)
 
@@ -49,17 +50,20 @@ def check_streams(given: Iterable[str], wanted: Iterable[str], how: str) -> None
 
     >>> check_streams(["urn:taxi"], ["urn:taxis"], "add {}")
     Traceback (most recent call last):
-    ensue.errors.UsageError: nothing is given for the stream <urn:taxis> (hint: did you mean 'urn:taxi'?)
+    ensue.errors.UsageError: no query reads the stream <urn:taxi> (hint: did you mean 'urn:taxis'?)
     """
     there, read = list(given), list(wanted)
-    for stream in read:
-        if stream not in there:
-            hint = did_you_mean(stream, there) or how.format(stream)
-            raise UsageError(f"nothing is given for the stream <{stream}>", hint=hint)
-    for stream in there:
-        if stream not in read:
-            hint = did_you_mean(stream, read) or f"streams of the queries: {', '.join(read)}"
-            raise UsageError(f"no query reads the stream <{stream}>", hint=hint)
+    missing = [stream for stream in read if stream not in there]
+    unread = [stream for stream in there if stream not in read]
+    # First those that are meant for one that is missing: the queries are right about its name.
+    for stream in unread:
+        if close := did_you_mean(stream, missing):
+            raise UsageError(f"no query reads the stream <{stream}>", hint=close)
+    for stream in missing:
+        raise UsageError(f"nothing is given for the stream <{stream}>", hint=how.format(stream))
+    for stream in unread:
+        hint = did_you_mean(stream, read) or f"streams of the queries: {', '.join(read)}"
+        raise UsageError(f"no query reads the stream <{stream}>", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,7 @@ class Settings:
     bounds: Bounds = "(]"
     report: Report = field(default_factory=Report)
     until: bool = False
+    max_empty: int | None = MAX_EMPTY
     prune: bool = True
     fixed_schema: bool = False
     check: int | None = None
@@ -180,6 +185,7 @@ class Job:
             bounds=settings.bounds,
             report=settings.report,
             until=settings.until,
+            max_empty=settings.max_empty,
             prune=settings.prune,
             fixed_schema=settings.fixed_schema,
             check=settings.check,

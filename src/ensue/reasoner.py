@@ -9,16 +9,15 @@ close there, evaluate the queries that are due, and forget what no window will h
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, NamedTuple
 
 from ensue.dictionary import Dictionary
-from ensue.errors import StrategyError, UsageError, did_you_mean
+from ensue.errors import BufferFullError, StrategyError, UsageError, did_you_mean
 from ensue.files import FilePath
-from ensue.graphs import Graphs
 from ensue.guard import Guard, one_at_a_time
-from ensue.knowledge import InFiles, Knowledge, Update
+from ensue.knowledge import Knowledge, Update
 from ensue.maintain import check_strategy
 from ensue.maintain.budget import AtLimit, Budget, Meter
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, by_column
@@ -28,12 +27,13 @@ from ensue.proof.memory import Memory
 from ensue.proof.why import Why
 from ensue.query.admission import Admission
 from ensue.query.answers import Row
-from ensue.query.arrivals import Arrivals
+from ensue.query.arrivals import Arrivals, Batch
 from ensue.query.background import Background
 from ensue.query.check import Check
 from ensue.query.counting import Counting
 from ensue.query.eventquery import EventQuery
-from ensue.query.intake import Act, Intake, Statement
+from ensue.query.intake import Act, Intake
+from ensue.query.knowledge_in import Backgrounds, knowledge_in
 from ensue.query.language import parse_query
 from ensue.query.output import Result
 from ensue.query.preparing import Preparing
@@ -41,10 +41,21 @@ from ensue.query.running import RunningQuery
 from ensue.query.scopeplans import ScopePlans
 from ensue.query.share import Share
 from ensue.query.sources import Sources
-from ensue.query.terms_in import Term, term_text
+from ensue.query.terms_in import (
+    ByName,
+    Name,
+    OneStatement,
+    Statements,
+    Term,
+    by_name,
+    name_text,
+    shown,
+    term_text,
+)
+from ensue.query.timed_in import Time, TimedStatement, time_in
 from ensue.query.timeline import Timeline
 from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
-from ensue.query.updates import Triple, Updates, changed, check_temporal, reloaded
+from ensue.query.updates import Updates, changed, check_retracted, check_temporal, reloaded
 from ensue.query.violations import Watch, watching_of
 from ensue.query.watches import Watches
 from ensue.rules.load import load_rules
@@ -56,6 +67,7 @@ from ensue.windows.events import EventWindow
 from ensue.windows.frontier import MAX_PENDING, Clock, Disorder
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds, CountWindow, Grid, TimeWindow
+from ensue.windows.stretch import MAX_EMPTY
 
 
 class Registration(NamedTuple):
@@ -88,18 +100,19 @@ class Reasoner:
     def __init__(
         self,
         rules: str | FilePath | RuleSet | Iterable[str | FilePath] = (),
-        background: Iterable[FilePath] | Knowledge = (),
+        background: Backgrounds | Knowledge = (),
         strategy: str = "auto",
         *,
         evaluator: str = "auto",
-        graphs: Mapping[str, FilePath] | None = None,
-        allow: Iterable[FilePath] = (),
-        disorder: Disorder | Mapping[str, Disorder] | None = None,
-        t0: int = 0,
+        graphs: ByName[FilePath | Statements] | None = None,
+        allow: FilePath | Iterable[FilePath] = (),
+        disorder: Disorder | ByName[Disorder] | None = None,
+        t0: Time = 0,
         bounds: Bounds = "(]",
         report: Report | None = None,
         until: bool = False,
         max_pending: int = MAX_PENDING,
+        max_empty: int | None = MAX_EMPTY,
         clock: Clock | None = None,
         prune: bool = True,
         fixed_schema: bool = False,
@@ -114,8 +127,8 @@ class Reasoner:
         at_limit: AtLimit = "stop",
         budget: Budget | None = None,
     ) -> None:
-        """`background` is in files; `graphs` says which file the IRI of a FROM is, `allow` from where else
-        FROM may read files. Or `background` says all of that itself.
+        """`background` is a file, a graph of rdflib or pyoxigraph, statements, or several of these; `graphs`
+        says which file or graph the IRI of a FROM is, `allow` from where else FROM may read files.
 
         `disorder` is what is allowed of the streams, all or by name. `t0` and `bounds` hold for the
         time windows of all queries, `report` unless `register` says otherwise. `until`: results say
@@ -128,6 +141,8 @@ class Reasoner:
         "representatives"; or "plain": the rules are applied as they are. The answers are the same.
         `violations`: "changes" or "all" of what violates conditions in the windows (see `violations`).
         `explain`: remember what the last two windows of each query held, so that it can be told why.
+        `max_empty`: of more evaluations than this that see the same, since no statement came for long, only
+        the first two and the last one are made; its result says how many were passed over (None: none is).
         `collects`: partial matches of temporal queries are dropped once nothing to come can complete them.
         `max_facts`: how many facts are held at most by whoever keeps windows over the same streams closed,
         `max_memory`: how much memory the process may take, in bytes or as "2g" (default: four fifths of the
@@ -142,22 +157,30 @@ class Reasoner:
         if strategy != "auto":
             check_strategy(strategy)
         self.strategy = strategy
-        if isinstance(background, Iterable):
-            background = InFiles(tuple(background), Graphs(graphs, allow))
+        knowledge = knowledge_in(background, graphs, allow)
         watching = None if violations is None else watching_of(violations)
         self._rules = rule_set(rules)
         # Where nobody asks what is wrong, conditions are no rules.
         found = self._rules if watching else without_conditions(self._rules)
         self._sources = Sources(
-            self.dictionary, Background(found, self.dictionary, background, strategy, equality)
+            self.dictionary, Background(found, self.dictionary, knowledge, strategy, equality)
         )
         self._updates = Updates()
         self._report = report or Report()
         self._check = None if check is None else Check(check)
         self._preparing = Preparing(
-            self._sources, strategy, evaluator, t0, bounds, until, fixed_schema, self._check, collects
+            self._sources,
+            strategy,
+            evaluator,
+            time_in(t0, "t0"),
+            bounds,
+            until,
+            fixed_schema,
+            self._check,
+            collects,
         )
-        self._intake = Intake(disorder, max_pending, clock)
+        allowed = by_name(disorder) if isinstance(disorder, Mapping) else disorder
+        self._intake = Intake(allowed, max_pending, clock)
         self._admission = Admission(
             ScopePlans(
                 self._background, prune=prune, fixed_schema=fixed_schema, can_plan_anew=self._can_plan_anew
@@ -172,9 +195,17 @@ class Reasoner:
         told = self._background_came if watching else None
         self._timeline = Timeline(self._admission, self.dictionary, memory, explained, told)
         self._counting = Counting(self.dictionary, self._sources, self._intake, self._timeline)
+        if max_empty is not None and max_empty < 3:
+            raise UsageError(f"max_empty is {max_empty}", hint="it must be at least 3; None passes over none")
+        self._max_empty = max_empty
+        self._changed = NEVER
+        """The newest time at which what windows hold, or the background, has changed."""
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
         """Results that nobody has taken yet."""
+        self._max_ready = max_pending
+        self._due = False
+        """Whether results were asked for that nobody has begun to take."""
         self._steps: Iterator[list[Result]] = iter(())
         """The steps that are being done: whoever asks next goes on with them."""
         self.answers = 0
@@ -201,7 +232,10 @@ class Reasoner:
 
         `share`: give only what is one's own among several who answer it.
         """
+        self._catch_up()
         parsed = parse_query(query, file) if isinstance(query, str) else query
+        if not isinstance(parsed, ContinuousQuery):
+            raise UsageError(f"{shown(query)} is no query", hint="give its text")
         registered = self._register(self._preparing.with_options(parsed), report, share)
         for watch in self._watches.wanted([parsed]):
             self.watch(watch)
@@ -220,12 +254,16 @@ class Reasoner:
 
     def _register(self, parsed: ContinuousQuery, report: Report | None, share: Share | None) -> Registration:
         check_temporal([parsed] if self._updates else [])
+        for stream in {on.stream for on in parsed.streams if self._intake.retracts(on.stream)}:
+            check_retracted(stream, [parsed])
         running = self._preparing.running(parsed, share)
         try:
             exact_from = self._timeline.add(running, report or self._report)
         except StrategyError:  # Nobody reads what it would have read.
             self._admission.drop_unused(self._timeline.queries)
             raise
+        if self._max_empty is not None:
+            self._intake.leaps.least = min(self._max_empty * self._timeline.shortest_step, FOREVER)
         for on in parsed.streams:
             self._follow(on.stream).append(on.spec)
         if parsed.kind is Kind.STREAM and parsed.name in self._streams:
@@ -233,9 +271,10 @@ class Reasoner:
         return Registration(parsed.name, exact_from)
 
     @one_at_a_time
-    def remove(self, name: str) -> None:
+    def remove(self, name: Name | Registration) -> None:
         """Answer a query no more, and forget what only that query needed."""
-        self._remove(name)
+        self._catch_up()
+        self._remove(name.name if isinstance(name, Registration) else name_text(name, "a query"))
         for watch in self._watches.superfluous(self.queries):
             self._watches.remove(watch)
             self._remove(watch)
@@ -272,65 +311,120 @@ class Reasoner:
 
     # -- streams -----------------------------------------------------------------------------------
 
-    def push(self, stream: str, statements: Iterable[Statement]) -> None:
+    def push(self, stream: Name, statements: Iterable[TimedStatement]) -> None:
         """Let statements in, in any order that the stream's disorder allows.
 
+        Each is (time, s, p, o), (time, s, p, o, graph), or (time, triple, quad, graph or list of these). A
+        time is in milliseconds, a datetime or ISO 8601 text, each with a zone; None is now, by the clock.
         They wait for their time; where more wait than `max_pending`, none of these is taken and
         BufferFullError raised: `advance` first. Blank node labels mean the same in every call.
         """
-        self.feed(stream, [self._intake.timed(statement) for statement in statements])
+        self.feed(name_text(stream), self._intake.timed(statements))
 
     @one_at_a_time
     def feed(self, stream: str, batch: Sequence[Timed]) -> None:
         """Like `push`, for terms that are canonical text already, as `read_stream` gives them."""
+        grids = self._windows_over(stream)
+        self._check_taken()
+        self._catch_up()
         with self._sources.stages.of("feed"):
-            grids = self._windows_over(stream)
-            self._intake.put(stream, self.arrivals(batch), grids, self._timeline.arrive, self._catch_up)
+            self._intake.check_room(len(batch))
+            came = Batch.one_by_one(self.arrivals(batch))
+            self._put({stream: came}, {stream: grids}, self._step_through)
 
-    def _catch_up(self) -> None:
-        """Read the windows that have closed, before something late is let in that they must not hold."""
-        with self._guard.step():
-            self._steps = self._run()
-            for found in self._steps:
-                self._ready.extend(found)
+    def _put(
+        self,
+        batches: Mapping[str, Batch],
+        grids: Mapping[str, Sequence[Grid]],
+        before_late: Callable[[], None],
+    ) -> None:
+        self._intake.expect(batches.values())
+        for stream, batch in batches.items():
+            self._intake.put(stream, batch, grids[stream], self._timeline.arrive, before_late)
+        self._intake.expect([])
 
     @one_at_a_time
-    def retract(self, stream: str, statements: Iterable[Statement], *, every: bool = False) -> None:
+    def retract(self, stream: Name, statements: Iterable[TimedStatement], *, every: bool = False) -> None:
         """Take back the newest copy (or `every` copy) of each statement, at the time that is given."""
-        self._windows_over(stream)
-        retracted = self.arrivals([self._intake.timed(statement) for statement in statements])
-        self._intake.put_retraction(stream, retracted, every=every)
+        name = name_text(stream)
+        self._windows_over(name)
+        check_retracted(name, self.queries)
+        retracted = self.arrivals(self._intake.timed(statements))
+        self._catch_up()
+        self._intake.put_retraction(name, retracted, every=every)
 
     @one_at_a_time
-    def heartbeat(self, stream: str, time: int) -> None:
-        """Nothing at or below `time` will follow on a stream, whether or not anything has come."""
-        self._windows_over(stream)
-        self._intake.heartbeat(stream, time)
+    def heartbeat(self, stream: Name, time: Time) -> None:
+        """Nothing at or below `time` will follow on a stream, whether or not anything has come.
+
+        At the end of time (2**63 - 1) that is nothing at all: the stream has ended.
+        """
+        name, promised = name_text(stream), time_in(time, promise=True)
+        self._windows_over(name)
+        if promised == FOREVER:
+            self._end(name)
+        else:
+            self._intake.heartbeat(name, promised)
 
     @one_at_a_time
-    def advance(self, to: int | None = None) -> Iterator[Result]:
+    def advance(self, to: Time | None = None) -> Iterator[Result]:
         """The results of every window that has closed: by what came, or because it is `to` now.
 
-        `to` promises that nothing at or below it will follow on any stream. What is not consumed of
-        the results comes first the next time, or goes to another thread, or to a loop inside this one, that
-        asks meanwhile: each result is given once, in order.
+        `to` promises that nothing at or below it will follow on any stream. Windows are read and queries
+        answered as the results are taken; if nobody begins to, by the next call that depends on it. What is
+        not taken of them comes first the next time, or goes to another thread, or to a loop inside
+        this one, that asks meanwhile: each result is given once, in order. The end of time (2**63 - 1) is the
+        end of all streams.
         """
         if to is not None:
-            self._intake.heartbeat(None, to)
+            promised = time_in(to, "to", promise=True)
+            if promised == FOREVER:
+                return self.end()
+            self._intake.heartbeat(None, promised)
+        self._due = True
         return self._guard.steps(self.told_apart(self._results(), own=True))
 
     @one_at_a_time
-    def end(self, stream: str | None = None) -> Iterator[Result]:
+    def end(self, stream: Name | None = None) -> Iterator[Result]:
         """Nothing will follow on a stream (None: on any). Once all have ended, what they hold fires."""
-        for name in [stream] if stream is not None else self.streams:
+        names = self.streams if stream is None else [name_text(stream)]
+        for name in names:
             self._windows_over(name)
-            self._intake.end(name)
-            self._timeline.end(name)
+            self._end(name)
+        self._due = True
         return self._guard.steps(self.told_apart(self._results(), own=True))
+
+    def _catch_up(self) -> None:
+        """Do what `advance` or `end` has promised, if nobody has begun to take it: the results wait."""
+        if self._due:
+            self._due = False
+            self._step_through()
+
+    def _step_through(self) -> None:
+        with self._guard.step():
+            self._read_closed()
+
+    def _read_closed(self) -> None:
+        """Read the windows that have closed, say before something late is let in that they must not hold."""
+        self._steps = self._run()
+        for found in self._steps:
+            self._ready.extend(found)
+
+    def _check_taken(self) -> None:
+        waiting = len(self._ready)
+        if waiting > self._max_ready:
+            what = f"{waiting:,} results wait to be taken"
+            raise BufferFullError(what, hint="iterate over what advance() gives, or hold more: max_pending")
+
+    def _end(self, stream: str) -> None:
+        self._intake.end(stream)
+        self._timeline.end(stream)
 
     # -- a background that changes -----------------------------------------------------------------
 
-    def update(self, add: Iterable[Triple] = (), remove: Iterable[Triple] = (), *, at: int) -> int | None:
+    def update(
+        self, add: OneStatement | Statements = (), remove: OneStatement | Statements = (), *, at: Time
+    ) -> int | None:
         """Let statements be background no more, and others be from now on: as of the instant `at`.
 
         Every evaluation at that instant or later gives what it would if the background had always been so,
@@ -346,16 +440,16 @@ class Reasoner:
         >>> [(result.close, len(result.answers.rows)) for result in r.advance(to=10_000)]
         [(5000, 0), (10000, 2)]
         """
-        return self.change(changed(add, remove, at))
+        return self.change(changed(add, remove, time_in(at, "at")))
 
     def reload(
         self,
-        background: Iterable[FilePath] | None = None,
+        background: Backgrounds | None = None,
         *,
-        graphs: Mapping[str, FilePath] | None = None,
-        at: int,
+        graphs: ByName[FilePath | Statements] | None = None,
+        at: Time,
     ) -> int | None:
-        """Let the background be what is in these files (None: what it is), as of the instant `at`.
+        """Let the background be what is in these files or graphs (None: what it is), as of the instant `at`.
 
         `graphs` are those of FROM and FROM NAMED that are read anew; the others stay as they were read. Files
         are read at once. All else as for `update`.
@@ -373,11 +467,12 @@ class Reasoner:
         >>> [(result.close, result.answers.rows) for result in r.end()]
         [(5000, []), (10000, [()])]
         """
-        return self.change(reloaded(background, graphs or {}, at))
+        return self.change(reloaded(background, graphs or {}, time_in(at, "at")))
 
     @one_at_a_time
     def change(self, update: Update) -> int | None:
         """The same for an update as data."""
+        self._catch_up()
         check_temporal([running.query for running in self._timeline.queries])
         self._updates.put(update, self._intake.time)
         self._sources.changes = True
@@ -407,6 +502,7 @@ class Reasoner:
         new both: <urn:a> <urn:b> 2000 3000
         gone both: <urn:a> <urn:b> 3000 None
         """
+        self._catch_up()
         return self._watches.take()
 
     def _windows_over(self, stream: str) -> list[Grid]:
@@ -445,6 +541,7 @@ class Reasoner:
 
     def _results(self) -> Iterator[Result]:
         """What is ready, then all else that is due, whoever else takes some of it meanwhile."""
+        self._due = False
         begun = False
         while True:
             if self._ready:
@@ -459,6 +556,7 @@ class Reasoner:
 
     def _run(self) -> Iterator[list[Result]]:
         """Go from stop to stop, as far as the frontier has come."""
+        self._intake.leaps.moved()  # Streams may have become idle.
         limit = self._intake.time
         if limit == FOREVER:
             yield from self._finish()
@@ -490,7 +588,16 @@ class Reasoner:
             if len(self._intake) == 0 or self._intake.earliest > (limit if stop is None else stop):
                 break
             self._admit(self._intake.earliest)
+        self._pass_over(limit)
         return self._timeline.next_stop(limit)
+
+    def _pass_over(self, limit: int) -> None:
+        """Pass over evaluations up to a limit that would see the same, if no statement comes for long."""
+        leap = self._intake.leaps.next(self._timeline.now)
+        if leap is None or self._max_empty is None:
+            return
+        to = min(limit, leap.end, self._intake.earliest - 1, self._updates.next - 1)
+        self._timeline.pass_over(max(leap.start, self._changed - 1), to, self._max_empty)
 
     def _stop(self, time: int) -> list[Result]:
         self._admit(time)
@@ -510,10 +617,12 @@ class Reasoner:
                 # What comes at its instant may be evaluated then: when a count window is full, say.
                 self._let_in(update.at - 1)
                 self._start_over(update)
+                self._changed = max(self._changed, update.at)
             self._let_in(time)
 
     def _let_in(self, time: int) -> None:
         for stream, act, arrivals in self._intake.release(time):
+            self._changed = max(self._changed, int(arrivals.times[-1]))
             if act is Act.ADMIT:
                 self._timeline.admit(stream, arrivals)
             else:
@@ -588,6 +697,7 @@ class Reasoner:
         if not self._keeps_copies:
             hint = "run the same job in one process, with explain=True or by `ensue why`"
             raise UsageError("nothing can be explained where no copies of statements are kept", hint=hint)
+        self._catch_up()
         return self._why
 
     # -- what it does ------------------------------------------------------------------------------
@@ -606,6 +716,7 @@ class Reasoner:
     @one_at_a_time
     def counters(self) -> dict[str, Any]:
         """What came and what was answered so far: cheap enough for every step."""
+        self._catch_up()
         return self._counting.counters(self._streams, self.answers)
 
     @one_at_a_time
@@ -619,6 +730,7 @@ class Reasoner:
     @one_at_a_time
     def held(self) -> dict[str, int]:
         """How much is held, and how much was done for it. Brings everything up to date first."""
+        self._catch_up()
         return self._counting.held()
 
 

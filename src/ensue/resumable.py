@@ -29,6 +29,10 @@ _IN_TIME = "\nin time"
 """Behind the name of a temporal query: what its expressions remember. No query is called so."""
 
 
+def _unheard(stream: str, time: int) -> None:
+    """Statements that come once more were known before."""
+
+
 class Resumable(Reasoner):
     """A reasoner, its steps, and what it takes to go on from between two of them."""
 
@@ -57,12 +61,13 @@ class Resumable(Reasoner):
     ) -> list[Result]:
         """Take in what came at once, as a micro-batch brings it, and give the results that are due.
 
-        All of it is judged by the frontier as it was before, whatever the heartbeats of the streams say.
-        `ended` are streams that have ended.
+        Each statement is judged in its place among those of its stream, and stream after stream; heartbeats
+        and ends (`ended` are streams that have ended) come behind all of them.
         """
         with self._guard.step():
             with self._sources.stages.of("feed"):
-                self._intake.put_together(batches, self._windows_over, self._timeline.arrive)
+                grids = {stream: self._windows_over(stream) for stream in batches}
+                self._put(batches, grids, self._read_closed)
             for stream, time in (heartbeats or {}).items():
                 self._intake.heartbeat(stream, time)
             for stream in ended:
@@ -80,7 +85,8 @@ class Resumable(Reasoner):
 
     def mark(self) -> Mark:
         """How far it has come: kept with each batch of a log of steps, for `resume`."""
-        return Mark(self._intake.time, self._timeline.numbers)
+        frontier = self._intake.frontier()
+        return Mark(frontier["time"], self._timeline.numbers, frontier["streams"])
 
     def horizons(self) -> dict[str, tuple[int, int]]:
         """For each stream the time and the number at or below which nothing matters any more."""
@@ -140,17 +146,34 @@ class Resumable(Reasoner):
                 events.resume(memories[name], self.dictionary.encode_all)
         self._timeline.start_again(timeline, marks[first].numbers, memories)
         for number, (step, after) in enumerate(zip(log, marks[1:], strict=True)):
-            if number >= first:
-                self._timeline.move_again(step.mark.frontier)
-            self._intake.put_again(step.batches, self._windows_over, step.mark.frontier)
-            for stream, _, arrivals in self._intake.release(after.frontier):
-                if number >= first:
-                    self._timeline.admit_again(stream, arrivals, step.mark.frontier)
-            if number >= first:
-                for stream, arrivals in step.made.items():
-                    self._timeline.admit_again(stream, arrivals, step.mark.frontier)
+            self._step_again(step, after, admits=number >= first)
         self._timeline.resume(timeline)
         self._go_on(state, memories)
+
+    def _step_again(self, step: Logged, after: Mark, *, admits: bool) -> None:
+        """Let a step's statements in once more, judged as they were; `admits`: they still matter."""
+        self._intake.go_back({"time": step.mark.frontier, "streams": step.mark.streams})
+        moved = step.mark.frontier
+        if admits:
+            self._timeline.move_again(moved)
+
+        def release(to: int) -> None:
+            nonlocal moved
+            for stream, _, arrivals in self._intake.release(to):
+                if admits:
+                    self._timeline.admit_again(stream, arrivals, moved)
+            moved = to
+
+        def before_late() -> None:
+            release(self._intake.time)
+            if admits:
+                self._timeline.move_again(moved)
+
+        for stream, batch in step.batches.items():
+            self._intake.put(stream, batch, self._windows_over(stream), _unheard, before_late)
+        release(after.frontier)
+        for stream, arrivals in step.made.items() if admits else ():
+            self._timeline.admit_again(stream, arrivals, step.mark.frontier)
 
     def _go_on(self, state: Mapping[str, Any], memories: Mapping[str, Mapping[str, Any]]) -> None:
         self._intake.resume(state["intake"])

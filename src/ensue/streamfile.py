@@ -22,7 +22,7 @@ import pyoxigraph as ox
 from ensue.badlines import BadLine, DeadLetters, OnBad, put_aside
 from ensue.dictionary import Dictionary
 from ensue.errors import EnsueError, InputError, Place, UsageError
-from ensue.files import FilePath, Source, TermText, Timed, describe, statement_of
+from ensue.files import STANDARD, FilePath, Source, TermText, Timed, describe, statement_of
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, Copies
 from ensue.streamgraphs import is_document, read_document
 
@@ -191,11 +191,14 @@ def read_line(raw: bytes, text: TermText) -> Timed | Fault | None:
 
 
 def write_stream(path: FilePath, rows: Iterable[Timed]) -> int:
-    """Write a timed stream file (zipped if its name ends in `.gz`) and say how many lines it has."""
+    """Write a timed stream file (zipped if its name ends in `.gz`) and say how many lines it has.
+
+    `-` is standard output.
+    """
     name = os.fspath(path)
     count = 0
     try:
-        with open(path, "wb") as raw, _packed(name, raw) as out:
+        with _opened(name) as raw, _packed(name, raw) as out:
             for time, s, p, o, graph in rows:
                 if not NEVER < time < FOREVER:
                     raise UsageError(f"{time} is not a time in milliseconds", hint="it must fit into 64 bits")
@@ -206,6 +209,10 @@ def write_stream(path: FilePath, rows: Iterable[Timed]) -> int:
         hint = "is there space, and may you write there?"
         raise EnsueError(f"cannot be written: {reason}", place=Place(name), hint=hint) from problem
     return count
+
+
+def _opened(name: str) -> BinaryIO:
+    return open(1 if name == STANDARD else name, "wb", closefd=name != STANDARD)
 
 
 def _packed(name: str, raw: BinaryIO) -> io.TextIOWrapper:

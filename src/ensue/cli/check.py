@@ -6,10 +6,12 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from ensue.cli.job import add_job_options, are_networks, reasoner_of, streams_of
+from ensue.cli.job import add_job_options, are_networks, job_of, streams_of
 from ensue.cli.pairs import pairs
+from ensue.cli.warn import vocabulary_of, warn_of_terms, warn_of_variables
 from ensue.networks.parse import load_network
 from ensue.progress import Progress
+from ensue.query.vocabulary import Vocabulary
 from ensue.streamfile import BadLine, read_stream
 
 if TYPE_CHECKING:
@@ -31,18 +33,28 @@ def run(args: argparse.Namespace) -> int:
     """Do it."""
     progress = Progress(sys.stderr, quiet=args.quiet)
     streams = pairs(args.stream, "--stream")
+    vocabulary: Vocabulary | None = None
     if are_networks(args.queries):
         network = load_network(*args.queries)
         progress.say(f"network {network.name}: {len(network.rules)} rules")
     else:
-        reasoner = reasoner_of(args)
+        job = job_of(args)
+        reasoner = job.reasoner()
+        vocabulary = vocabulary_of(job)
         for query in reasoner.queries:
             progress.say(f"query {query.name}: {query.form}, {len(query.streams)} windows")
         streams = streams_of(args, reasoner) if streams else {}
+        warn_of_variables(reasoner.queries)
     bad: list[BadLine] = []
     for stream, path in streams.items():
-        count = sum(map(len, read_stream(path, on_bad=bad.append)))
+        count = 0
+        for batch in read_stream(path, on_bad=bad.append):
+            count += len(batch)
+            if vocabulary is not None:
+                vocabulary.stream(batch)
         progress.say(f"stream <{stream}>: {count:,} statements")
+    if vocabulary is not None:
+        warn_of_terms(vocabulary)
     for line in bad:
         print(f"ensue: {line.error()}", file=sys.stderr)
     return 1 if bad else 0

@@ -10,12 +10,14 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import Any
 
+from ensue.cli.interrupts import Interrupts
 from ensue.cli.output import Output
 from ensue.cli.pairs import pairs
-from ensue.cli.report import write_metrics
+from ensue.cli.report import exit_code, write_metrics
 from ensue.cli.run import kind_and_path
-from ensue.cli.run_local import letters_of, results_of
+from ensue.cli.run_local import Feed, letters_of
 from ensue.errors import UsageError
+from ensue.files import STANDARD
 from ensue.maintain.budget import Budget
 from ensue.networks.dataset import line_of
 from ensue.networks.job import NetworkJob
@@ -31,7 +33,10 @@ def run_network(args: argparse.Namespace) -> int:
     """Do it."""
     _check(args)
     # As Spark has them, by whose names the blank nodes of a file are known.
-    streams = {iri: os.path.abspath(path) for iri, path in pairs(args.stream, "--stream").items()}
+    streams = {
+        iri: path if path == STANDARD else os.path.abspath(path)
+        for iri, path in pairs(args.stream, "--stream").items()
+    }
     job = NetworkJob.of(
         load_network(*args.queries),
         streams,
@@ -48,16 +53,25 @@ def run_network(args: argparse.Namespace) -> int:
     running = NetworkRun(networks, streams, disorder=job.disorder)
     started = time.perf_counter()
     with ExitStack() as stack:
+        interrupts = stack.enter_context(Interrupts(progress))
         kind, path = kind_and_path(args.output)
         out = writer(kind, stack.enter_context(Output(path, whole=False)))
         letters = letters_of(args, stack, progress)
-        for result in results_of(running, streams, letters, progress):
-            out.write(result)
+        feed = Feed(streams, letters, progress, interrupts)
+        try:
+            for result in feed.results(running):
+                out.write(result)
+        except KeyboardInterrupt:
+            if not interrupts.at_once:
+                counted = running.metrics() | {"dead_letters": letters.count}
+                write_metrics(args, counted, time.perf_counter() - started)
+            raise
         out.close()
     if args.dataset is not None:
         write_dataset(args.dataset, map(line_of, networks))
-    tell(args, running.metrics() | {"dead_letters": letters.count}, time.perf_counter() - started, progress)
-    return 0
+    counted = running.metrics() | {"dead_letters": letters.count}
+    tell(args, counted, time.perf_counter() - started, progress)
+    return exit_code(counted, feed.dead)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -70,6 +84,8 @@ def _check(args: argparse.Namespace) -> None:
     for name in ("rules", "graph", "allow"):
         if getattr(args, name):
             raise UsageError(f"--{name} is for queries", hint="a network has its rules in its own file")
+    if args.until:
+        raise UsageError("--until is for queries", hint="what a network gives leaves by no window")
     for name in ("reload", "reload_graph", "knowledge", "keep_all", "expand"):
         if getattr(args, name):
             hint = "a network holds what its own rules leave"

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from ensue.errors import BrokenError, UsageError
 from ensue.files import FilePath, Statement
-from ensue.knowledge import InFiles, Sent
+from ensue.knowledge import Knowledge
 from ensue.networks.dataset import Dataset, Ground
 from ensue.networks.join import Solution
 from ensue.networks.loops import Limit, Trail, UnsettledError
@@ -28,12 +28,10 @@ from ensue.networks.parse import load_network, parse
 from ensue.networks.template import MADE, Template
 from ensue.networks.tree import DEFAULT, NetworkFile, NetworkRule, Select
 from ensue.query.answers import Answers
+from ensue.query.knowledge_in import Backgrounds, knowledge_in
 from ensue.query.output import Result
-from ensue.query.terms_in import Term, term_text
+from ensue.query.timed_in import TimedStatement, timed_in
 from ensue.query.tree import Form
-
-Arriving = tuple[int, Term, Term, Term] | tuple[int, Term, Term, Term, Term | None]
-"""Time in ms, subject, predicate, object, and the graph name if there is one."""
 
 Waiting = tuple[int, Solution]
 """A branch, and a solution of it."""
@@ -48,9 +46,6 @@ class Since(NamedTuple):
 
 Agenda = dict[Waiting, Since]
 """The new solutions of a rule."""
-
-Background = Iterable[FilePath] | Sent
-"""Files, or what was in them."""
 
 
 @dataclass(slots=True)
@@ -83,7 +78,7 @@ class Network:
         self,
         source: str | NetworkFile,
         *,
-        background: Background = (),
+        background: Backgrounds | Knowledge = (),
         limit: Limit | None = None,
         matcher: Callable[[tuple[NetworkRule, ...]], Matcher] = DeltaMatcher,
     ) -> None:
@@ -101,9 +96,7 @@ class Network:
         self._agendas: dict[int, Agenda] = {}
         """By the rules' numbers; only of those that have something to do."""
         self._trail = Trail(self._rules, limit or Limit())
-        self._background: Sent | InFiles | None = (
-            background if isinstance(background, Sent) else InFiles(tuple(background))
-        )
+        self._background: Knowledge | None = knowledge_in(background)
         self.made = 0
         """How many nodes its rules have made."""
         self._key: str | None = None
@@ -113,7 +106,9 @@ class Network:
         self.tally = Tally()
 
     @classmethod
-    def from_files(cls, *paths: FilePath, background: Background = (), limit: Limit | None = None) -> Network:
+    def from_files(
+        cls, *paths: FilePath, background: Backgrounds | Knowledge = (), limit: Limit | None = None
+    ) -> Network:
         """The network of one file, or of several one after the other."""
         return cls(load_network(*paths), background=background, limit=limit)
 
@@ -151,14 +146,14 @@ class Network:
 
     # -- elements --------------------------------------------------------------------------------------
 
-    def push(self, statements: Iterable[Arriving]) -> list[Result]:
+    def push(self, statements: Iterable[TimedStatement]) -> list[Result]:
         """Let statements arrive in the order in which they are given, and give what is selected.
 
         Those of one time next to each other are one element, unless the file says that each is.
         """
         found: list[Result] = []
-        for time, same in groupby(map(in_text, statements), key=itemgetter(0)):
-            found += self.arrive(time, [statement for _, statement in same])
+        for time, same in groupby(timed_in(statements, None), key=itemgetter(0)):
+            found += self.arrive(time, [statement[1:] for statement in same])
         return found
 
     def start(self, time: int) -> list[Result]:
@@ -254,13 +249,6 @@ class Network:
         return Result(
             rule.name, time, time, Answers(Form.SELECT, names, rows), of_event=True, graph=self._key
         )
-
-
-def in_text(statement: Arriving) -> tuple[int, Statement]:
-    """A statement's time, and its terms as canonical text."""
-    time, s, p, o, *names = statement
-    graph = names[0] if names else None
-    return time, (term_text(s), term_text(p), term_text(o), None if graph is None else term_text(graph))
 
 
 def _by_terms(fired: Waiting) -> tuple[int, tuple[str, ...]]:

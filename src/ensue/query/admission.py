@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ensue.errors import UsageError
 from ensue.events.engine import EventEngine
 from ensue.model import FOREVER, NEVER
 from ensue.query.arrivals import Arrival, Arrivals
@@ -173,11 +172,6 @@ class Admission:
 
     def retract(self, stream: str, row: Arrival, *, every: bool) -> int:
         """Take back the newest (or `every`) copy of a statement wherever it is; say how many there were."""
-        if any(on.stream == stream for running in self._events for on in running.query.streams):
-            what = f"a temporal query reads <{stream}>, and what it has composed cannot be taken back"
-            raise UsageError(
-                what, hint="send the retraction as an event of its own, and ask for NOT { } of it"
-            )
         sources = (source for scope, source in self._offsets.get(stream, ()) if scope.events is None)
         found = [source.retract(row, every=every) for source in sources]
         if stream in self._sources.logs:

@@ -14,7 +14,7 @@ import numpy as np
 from ensue.errors import BufferFullError
 from ensue.model import FOREVER, NEVER
 from ensue.query.arrivals import Arrivals, Batch
-from ensue.query.terms_in import Term, term_text
+from ensue.query.timed_in import TimedStatement, timed_in
 from ensue.streamfile import Timed
 from ensue.windows.frontier import (
     ArrivalTimes,
@@ -27,13 +27,11 @@ from ensue.windows.frontier import (
     Rows,
     Times,
 )
+from ensue.windows.leaps import Leaps
 from ensue.windows.spec import Grid
 
 if TYPE_CHECKING:
     from ensue.maintain.kernel.folder import Folder
-
-Statement = tuple[int | None, Term, Term, Term] | tuple[int | None, Term, Term, Term, Term | None]
-"""Time in ms (None: now, by the clock), subject, predicate, object, and the graph name if there is one."""
 
 
 class Act(IntEnum):
@@ -43,9 +41,6 @@ class Act(IntEnum):
     RETRACT_NEWEST = 1
     RETRACT_EVERY = 2
 
-
-Grids = Callable[[str], Sequence[Grid]]
-"""The time windows over a stream."""
 
 Released = tuple[str, Act, Arrivals]
 """A stream, and which of its statements are let in or taken back next."""
@@ -64,7 +59,9 @@ class Intake:
         self._arrival_time = ArrivalTimes(clock or _wall)
         self._buffers: dict[str, Buffer] = {}
         self._ended: set[str] = set()
-        self._coming: Arrivals | None = None
+        self.leaps = Leaps(self._frontier)
+        """The moves of time that can pass many evaluations of a query."""
+        self._coming: list[Arrivals] = []
         """What is let in part by part just now: windows may be read meanwhile, and terms given back."""
 
     @property
@@ -89,61 +86,50 @@ class Intake:
             self._frontier.advance(time)
         else:
             self._frontier.heartbeat(stream, time)
+        self.leaps.moved()
 
     def end(self, stream: str) -> None:
         """Nothing at all will follow on a stream."""
         self._frontier.end(stream)
+        self.leaps.moved()
         self._ended.add(stream)
+
+    def expect(self, batches: Iterable[Batch]) -> None:
+        """These will be put in one after the other: until all are, their terms are in use."""
+        self._coming = [batch.arrivals for batch in batches]
 
     def put(
         self,
         stream: str,
-        arrivals: Arrivals,
+        batch: Batch,
         grids: Sequence[Grid],
         arrive: Callable[[str, int], None],
         before_late: Callable[[], None],
     ) -> None:
         """Let statements wait, if the gate lets them in; `grids` are the time windows over the stream.
 
-        `arrive` is told the times of those that will be admitted (of many, the first and the last);
-        `before_late` is called before a late one is let in, for windows that have closed to be read.
+        Each is judged by how far time has come when it arrives, one after the other. `arrive` is told the
+        times of those that will be admitted (of many, the first and the last); `before_late` is called before
+        a late one is let in, for windows that have closed to be read.
         """
-        self._check_room(len(arrivals))
-        if self._gate.admits_all(stream, arrivals.times):
-            self._wait(stream, arrivals, arrive)
+        times, count = batch.times.times, len(batch.times)
+        if self._gate.admits_all(stream, times, count):
+            self._arrived(stream, times, batch.arrivals, arrive)
             return
-        self._coming = arrivals
-        for run in self._gate.runs(stream, arrivals.times):
-            some = arrivals[run]
-            if self._gate.admits_all(stream, some.times):
-                self._wait(stream, some, arrive)
+        starts = batch.times.starts
+        for run in self._gate.runs(stream, times):
+            first, end = int(starts[run.start]), int(starts[run.stop])
+            some, found = times[run], batch.between(first, end)
+            if self._gate.admits_all(stream, some, end - first):
+                self._arrived(stream, some, found, arrive)
                 continue
-            for at, time in enumerate(some.times.tolist()):
-                if self._gate.is_late(time):
-                    before_late()
-                if self._gate.admits(stream, time, grids):
-                    self._wait(stream, some[at : at + 1], arrive)
-        self._coming = None
-
-    def put_together(
-        self, batches: Mapping[str, Batch], grids: Grids, arrive: Callable[[str, int], None]
-    ) -> None:
-        """The same for statements that came all at once, as a micro-batch brings them.
-
-        Time must have gone as far as it can before: windows that have closed have been read.
-        """
-        frontier = self.time
-        for stream, batch in batches.items():
-            times, counts = batch.times.times, batch.times.counts
-            admitted = self._gate.admits_together(stream, times, counts, grids(stream), frontier)
-            if admitted.any():
-                times = times[admitted]
-                arrive(stream, int(times.min()))
-                arrive(stream, int(times.max()))
-                self._buffers[stream].put(*_rows(batch.admitted(admitted), Act.ADMIT))
-        for stream, batch in batches.items():
-            if len(batch.times):
-                self._frontier.see(stream, batch.times.newest)
+            [time] = some.tolist()  # What can be late is by itself.
+            if self._gate.is_late(time):
+                before_late()
+            if self._gate.admits(stream, time, grids, end - first):
+                self._arrived(stream, some, found, arrive)
+            else:
+                self.leaps.moved()
 
     def reached(self, newest: Mapping[str, int], ended: Iterable[str], heartbeats: Mapping[str, int]) -> int:
         """How far time will have come when streams have brought these times, promised others, or ended."""
@@ -156,19 +142,22 @@ class Intake:
             frontier.end(stream)
         return frontier.time
 
-    def put_again(self, batches: Mapping[str, Batch], grids: Grids, frontier: int) -> None:
-        """What `put_together` let wait when the frontier was there, once more and uncounted."""
-        for stream, batch in batches.items():
-            admitted = self._gate.admitted_then(stream, batch.times.times, grids(stream), frontier)
-            self._buffers[stream].put(*_rows(batch.admitted(admitted), Act.ADMIT))
+    def go_back(self, frontier: dict[str, Any]) -> None:
+        """Time is where it was when the frontier had this state: for `put` to judge once more."""
+        self._frontier.resume(frontier)
 
-    def _wait(self, stream: str, arrivals: Arrivals, arrive: Callable[[str, int], None]) -> None:
-        if len(arrivals):
-            arrive(stream, int(arrivals.times.min()))
-            arrive(stream, int(arrivals.times.max()))
+    def _arrived(
+        self, stream: str, times: Times, arrivals: Arrivals, arrive: Callable[[str, int], None]
+    ) -> None:
+        """Statements of these times have been let in, of which some matter."""
+        self.leaps.moved(stream, times)
+        if len(times):
+            arrive(stream, int(times.min()))
+            arrive(stream, int(times.max()))
             self._buffers[stream].put(*_rows(arrivals, Act.ADMIT))
 
-    def _check_room(self, more: int) -> None:
+    def check_room(self, more: int) -> None:
+        """Raise BufferFullError where so many more may not wait."""
         waiting = len(self)
         if waiting + more > self._max_pending:
             what = f"{waiting:,} statements wait for their time"
@@ -178,6 +167,13 @@ class Intake:
         """Let retractions wait for their time."""
         act = Act.RETRACT_EVERY if every else Act.RETRACT_NEWEST
         self._buffers[stream].put(*_rows(arrivals, act))
+
+    def retracts(self, stream: str) -> bool:
+        """Whether a retraction waits for its time."""
+        if stream not in self._buffers:
+            return False
+        _, rows = self._buffers[stream].waiting()
+        return len(rows) > 0 and bool((rows[:, 4] != Act.ADMIT).any())
 
     def release(self, to: int) -> Iterator[Released]:
         """What has waited for a time up to `to`, stream by stream, each in order."""
@@ -189,6 +185,10 @@ class Intake:
             borders = [0, *(np.flatnonzero(acts[1:] != acts[:-1]) + 1).tolist(), len(acts)]
             for start, end in pairwise(borders):
                 yield stream, Act(int(acts[start])), _arrivals(times[start:end], rows[start:end])
+
+    def frontier(self) -> dict[str, Any]:
+        """How far time and each stream have come, as plain data."""
+        return self._frontier.state()
 
     def over(self) -> list[str]:
         """The streams that have ended and of which nothing waits any more; each is told once."""
@@ -215,11 +215,12 @@ class Intake:
     def state(self) -> dict[str, Any]:
         """How far the streams have come, as plain data, without what waits: for `resume`."""
         counters = {stream: asdict(self.counters(stream)) for stream in self._buffers}
-        return {"frontier": self._frontier.state(), "counters": counters, "ended": sorted(self._ended)}
+        return {"frontier": self.frontier(), "counters": counters, "ended": sorted(self._ended)}
 
     def resume(self, state: dict[str, Any]) -> None:
         """Go on from a state."""
         self._frontier.resume(state["frontier"])
+        self.leaps.clear()
         for stream, counted in state["counters"].items():
             self._gate.resume(stream, Counters(**counted))
         self._ended = set(state["ended"])
@@ -240,19 +241,16 @@ class Intake:
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers that what waits uses, or is about to."""
         waiting = [buffer.waiting() for buffer in self._buffers.values() if len(buffer)]
-        coming = [] if self._coming is None else self._coming.terms
+        coming = [column for each in self._coming for column in each.terms]
         return [*coming, *(column for times, rows in waiting for column in _arrivals(times, rows).terms)]
 
     def counters(self, stream: str) -> Counters:
         """What became of a stream's statements."""
         return self._gate.counters(stream)
 
-    def timed(self, statement: Statement) -> Timed:
-        """A statement of a user's as canonical text, at its time or now."""
-        time, s, p, o, *graph = statement
-        name = None if not graph or graph[0] is None else term_text(graph[0])
-        at = self._arrival_time() if time is None else time
-        return at, term_text(s), term_text(p), term_text(o), name
+    def timed(self, statements: Iterable[TimedStatement]) -> list[Timed]:
+        """Statements of a user's as canonical text, each at its time or now."""
+        return list(timed_in(statements, self._arrival_time))
 
 
 def _rows(arrivals: Arrivals, act: Act) -> tuple[Times, Rows]:

@@ -110,7 +110,16 @@ def _result(parts: Sequence[Result], given: Answers) -> Result:
     exact = all(part.exact for part in parts)
     answers = Answers(given.form, given.variables, given.rows)
     partial = Partial.together(part.partial for part in parts)
-    return Result(first.query, first.open, first.close, answers, until, exact=exact, partial=partial)
+    return Result(
+        first.query,
+        first.open,
+        first.close,
+        answers,
+        until,
+        exact=exact,
+        partial=partial,
+        skipped=first.skipped,
+    )
 
 
 def _stamps(parts: Sequence[Result]) -> list[int] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ensue.errors import UsageError, did_you_mean
@@ -20,6 +20,7 @@ from ensue.query.output_terms import json_term, statement
 from ensue.query.output_writer import Sink, Writer
 from ensue.query.partial import Partial
 from ensue.query.tree import Form
+from ensue.windows.stretch import Stretch
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,15 @@ class Result:
     """
     partial: Partial | None = None
     """What was left out of the derivation, where the budget did not allow all; None: nothing was."""
+    skipped: Stretch | None = None
+    """The evaluations just before this one that were passed over: they would have seen the same."""
     part: bool = False
     """Whether this is what one shard has to give, for `merge.py`: solutions, and no answers yet."""
 
     def json(self) -> dict[str, Any]:
-        """The result as `--output jsonl` has it. What would say nothing is left out."""
+        """The result as `--output jsonl` has it. `until`, `exact`, `partial` and `skipped` are there only if
+        they say something.
+        """
         found: dict[str, Any] = {"query": self.query, "open": self.open, "close": self.close}
         match self.answers.form:
             case Form.SELECT:
@@ -65,6 +70,8 @@ class Result:
             found["exact"] = False
         if self.partial is not None:
             found["partial"] = self.partial.json()
+        if self.skipped is not None:
+            found["skipped"] = asdict(self.skipped)
         return found
 
     @property
@@ -103,8 +110,8 @@ WRITERS: dict[str, type[Writer]] = {
 """The formats by name."""
 
 
-def writer(kind: str, out: Sink) -> Writer:
-    """The writer of a format.
+def writer(kind: str, out: Sink, *, until: bool = False) -> Writer:
+    """The writer of a format; `until`: it has to say when answers will leave.
 
     >>> import sys
     >>> answers = Answers(Form.ASK, (), [()])
@@ -114,4 +121,8 @@ def writer(kind: str, out: Sink) -> Writer:
     if kind not in WRITERS:
         hint = did_you_mean(kind, WRITERS) or f"one of {', '.join(WRITERS)}"
         raise UsageError(f"unknown output format '{kind}'", hint=hint)
-    return WRITERS[kind](out)
+    made = WRITERS[kind](out, until=until)
+    if until and not made.holds_until:
+        known = ", ".join(name for name, each in WRITERS.items() if each.holds_until)
+        raise UsageError(f"{kind} has no place for when an answer will leave", hint=f"one of {known}")
+    return made

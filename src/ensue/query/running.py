@@ -27,6 +27,7 @@ from ensue.query.tree import ContinuousQuery
 from ensue.query.views import Views
 from ensue.windows.registered import Evaluation, Read
 from ensue.windows.spec import CountWindow, Spec, Window, shown
+from ensue.windows.stretch import Stretch
 
 _Reads = Callable[["str | None", "Bound | Loose | None", Evaluation], "Graph | Parts"]
 
@@ -64,6 +65,8 @@ class RunningQuery:
         """Whether somebody has to make answers of what it gives."""
         self.emitter = (PartEmitter if self.gives_parts else Emitter)(query.relation)
         self.evaluations = 0
+        self.skipped = 0
+        """How many evaluations were passed over, since they would have seen the same as their neighbours."""
         self.unkeyed = 0
         """How many statements were in no partition, counted in every window that they were in."""
         self._share = share
@@ -163,9 +166,26 @@ class RunningQuery:
             answers,
             self._until(answers),
             exact=evaluation.exact and self._views.are_exact(evaluation),
+            skipped=self._skipped(evaluation),
             part=self.gives_parts,
             partial=partial or before,
         )
+
+    def _skipped(self, evaluation: Evaluation) -> Stretch | None:
+        """What was passed over before an evaluation, with the numbers of the user's own bounds."""
+        found = evaluation.skipped
+        if found is None:
+            return None
+        self.skipped += found.count
+        return Stretch(found.count, self._close_seen(found.first), self._close_seen(found.last))
+
+    def _close_seen(self, instant: int) -> int:
+        """The close that the result of an evaluation at an instant has."""
+        specs = [on.spec for on in self.query.streams]
+        if len(specs) == 1 and self._moves(specs[0]):
+            grid = specs[0].grid
+            return shown(specs[0], grid.window(grid.latest(instant))).close
+        return self._shown_at(instant)
 
     @property
     def version(self) -> list[Any]:
@@ -309,10 +329,13 @@ class RunningQuery:
         timed = [w for w, on in zip(windows, self.query.streams, strict=True) if self._moves(on.spec)]
         if len(windows) == 1 and timed:
             return windows[0]
+        at = self._shown_at(evaluation.at)
+        return Window(min((window.open for window in timed), default=at), at)
+
+    def _shown_at(self, time: int) -> int:
         specs = [on.spec for on in self.query.streams]
         first = next((spec for spec in specs if self._moves(spec)), specs[0])
-        at = shown(first, Window(evaluation.at, evaluation.at)).close
-        return Window(min((window.open for window in timed), default=at), at)
+        return shown(first, Window(time, time)).close
 
     def _moves(self, spec: object) -> bool:
         return isinstance(spec, CountWindow) == (self.scopes.axis == "count")

@@ -16,11 +16,12 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from ensue.errors import UsageError, did_you_mean
 from ensue.files import FilePath
-from ensue.graphs import Graphs
 from ensue.job import Job, Settings, check_streams, read_query
-from ensue.knowledge import InFiles
 from ensue.maintain.budget import AtLimit, Budget
+from ensue.query.knowledge_in import Backgrounds, knowledge_in
 from ensue.query.language import parse_query
+from ensue.query.terms_in import ByName, Statements, by_name
+from ensue.query.timed_in import Time, time_in
 from ensue.query.tree import ContinuousQuery
 from ensue.query.updates import reloaded
 from ensue.reasoner import rule_set
@@ -28,6 +29,7 @@ from ensue.rules.tree import RuleSet
 from ensue.spark.answer_rows import DeadLetters, Layout, Terms, Unpack
 from ensue.spark.inputs import Stream, sources_of
 from ensue.spark.merge_rows import MergeRows
+from ensue.spark.payload_files import lasting
 from ensue.spark.pipeline import stepped
 from ensue.spark.plan import Plan, plan_of
 from ensue.spark.processor import ANSWERS, COUNTERS, FAILED, LETTERS, STEPPED
@@ -35,6 +37,7 @@ from ensue.spark.results import EVENTS
 from ensue.windows.frontier import Disorder, LatePolicy
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
+from ensue.windows.stretch import MAX_EMPTY
 
 Query = str | os.PathLike[str] | ContinuousQuery
 """A query: its text, the path of its file (a text that ends so is one), or parsed already."""
@@ -45,21 +48,22 @@ _FILE = ".rq"
 def answers(
     spark: SparkSession,
     queries: Query | Iterable[Query],
-    streams: Mapping[str, Stream],
+    streams: ByName[Stream],
     rules: str | FilePath | RuleSet | Iterable[str | FilePath] = (),
-    background: FilePath | Iterable[FilePath] = (),
+    background: Backgrounds = (),
     *,
-    graphs: Mapping[str, FilePath] | None = None,
-    allow: Iterable[FilePath] = (),
-    reload: Mapping[int, FilePath | Iterable[FilePath]] | None = None,
-    disorder: int | Disorder | Mapping[str, Disorder] = 0,
+    graphs: ByName[FilePath | Statements] | None = None,
+    allow: FilePath | Iterable[FilePath] = (),
+    reload: Mapping[Time, Backgrounds] | None = None,
+    disorder: int | Disorder | ByName[Disorder] = 0,
     late: LatePolicy = "admit",
     strategy: str = "auto",
     evaluator: str = "auto",
-    t0: int = 0,
+    t0: Time = 0,
     bounds: Bounds = "(]",
     report: Report | None = None,
     until: bool = False,
+    max_empty: int | None = MAX_EMPTY,
     shards: int = 1,
     keep_all: bool = False,
     expand: bool = False,
@@ -88,7 +92,8 @@ def answers(
     `x`, in N-Triples; triples are `subject`, `predicate` and `object`; ASK has `answer`. A query without
     REGISTER is named by its file, or `query1` and so on.
 
-    `reload` has for a time in milliseconds the files that are all of the background from then on.
+    `reload` has for a time what is all of the background from then on; backgrounds, graphs and times are as
+    for `Reasoner`.
     `streams` are streaming DataFrames (`inputs.py` says of which columns), or paths, by IRI. `disorder` is
     how many milliseconds older than the newest statement one may be, `late` what becomes of those that are
     older; or it says both itself. `shards`: over how many partitions the work is spread, where that is
@@ -103,21 +108,22 @@ def answers(
     check_word("terms", terms, get_args(Terms))
     check_word("dead_letters", dead_letters, get_args(DeadLetters))
     asked = list(_parsed(queries))
-    updates = [reloaded(files_of(files), {}, at) for at, files in (reload or {}).items()]
+    named = by_name(streams)
+    updates = [reloaded(given, {}, time_in(at, "a time of reload")) for at, given in (reload or {}).items()]
     settings = Settings(
         strategy=strategy,
         evaluator=evaluator,
-        disorder=Disorder(disorder, late) if isinstance(disorder, int) else disorder,
-        t0=t0,
+        disorder=disorder_of(disorder, late),
+        t0=time_in(t0, "t0"),
         bounds=bounds,
         report=report or Report(),
         until=until,
+        max_empty=max_empty,
         fixed_schema=fixed_schema,
         budget=Budget.of(max_facts, max_memory, max_rounds, at_limit),
     )
-    knowledge = InFiles(tuple(files_of(background)), Graphs(graphs, allow))
-    job = Job.of(asked, rule_set(rules), knowledge, settings, updates)
-    check_streams(streams, job.reasoner().streams, 'add it: streams={{"{}": ...}}')
+    job = Job.of(asked, rule_set(rules), knowledge_in(background, graphs, allow), settings, updates)
+    check_streams(named, job.reasoner().streams, 'add it: streams={{"{}": ...}}')
     layout = Layout.of(
         asked,
         terms=terms,
@@ -127,8 +133,15 @@ def answers(
         partial=at_limit == "partial",
     )
     plan = plan_of(job, shards=shards, keep_all=keep_all, expand=expand)
-    rows = stepped(sources_of(spark, streams, plan), [plan]).observe(name, *counted())
+    rows = stepped(sources_of(spark, named, plan), [plan]).observe(name, *counted())
     return table(_merged(rows, plan) if _wants_merge(layout, plan) else rows, layout)
+
+
+def disorder_of(given: int | Disorder | ByName[Disorder], late: LatePolicy) -> Disorder | dict[str, Disorder]:
+    """What is allowed of streams: so many milliseconds, or said by itself, of all or by name."""
+    if isinstance(given, int):
+        return Disorder(given, late)
+    return by_name(given) if isinstance(given, Mapping) else given
 
 
 def files_of(given: FilePath | Iterable[FilePath]) -> Iterable[FilePath]:
@@ -153,7 +166,9 @@ def _merged(rows: DataFrame, plan: Plan) -> DataFrame:
 
     All of them are in one micro-batch, so what brings them together has nothing to remember.
     """
-    return rows.repartition(len(plan.keys), "query").mapInArrow(MergeRows.of(plan), STEPPED)
+    return rows.repartition(len(plan.keys), "query").mapInArrow(
+        MergeRows.of(plan, lasting(rows.sparkSession).pack), STEPPED
+    )
 
 
 def _parsed(queries: Query | Iterable[Query]) -> Iterator[ContinuousQuery]:
@@ -177,7 +192,7 @@ def table(rows: DataFrame, layout: Layout) -> DataFrame:
 def counted() -> Iterator[Column]:
     """What shards have counted since the stream began. Each hears of all that comes, and does its part."""
     told = F.when(F.col("kind") == COUNTERS, F.col("payload").cast("string"))
-    for name in ("admitted", "late", "frontier", "windows"):
+    for name in ("admitted", "late", "frontier", "windows", "skipped"):
         yield F.max(F.get_json_object(told, f"$.{name}").cast("long")).alias(name)
     for name in ("answers", "unkeyed", "dead_letters"):
         yield F.sum(F.get_json_object(told, f"$.{name}").cast("long")).alias(name)

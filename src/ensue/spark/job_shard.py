@@ -70,14 +70,14 @@ class ShardOf:
 
 
 @lru_cache(maxsize=4)
-def plans_for(job: Packed[Job]) -> Packed[Mapping[Key, Planned]] | None:
+def plans_for(job: Packed[Job]) -> Mapping[Key, Planned] | None:
     """What any shard of a job would find out by itself; None: it will say what is wrong with the job."""
     try:
-        made = job.value().resumable()
+        made = job.fresh().resumable()
         made.settle()
     except EnsueError:
         return None
-    return Packed.of(made.plans.give())
+    return made.plans.give()
 
 
 def plan_name(job: Packed[Any], shard: int, of: int) -> str:

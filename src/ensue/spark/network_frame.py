@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import get_args
 
 from pyspark.sql import DataFrame, SparkSession
@@ -14,7 +14,9 @@ from ensue.networks.job import NetworkJob
 from ensue.networks.loops import Limit
 from ensue.networks.parse import load_network, parse
 from ensue.networks.tree import NetworkFile
-from ensue.spark.answer_frame import check_word, counted, files_of, table
+from ensue.query.knowledge_in import Backgrounds
+from ensue.query.terms_in import ByName, by_name
+from ensue.spark.answer_frame import check_word, counted, disorder_of, files_of, table
 from ensue.spark.answer_rows import DeadLetters, Layout, Terms
 from ensue.spark.inputs import Stream, sources_of
 from ensue.spark.network_plan import network_plan
@@ -30,10 +32,10 @@ _FILE = ".ru"
 def network_answers(
     spark: SparkSession,
     network: Rules | Iterable[FilePath],
-    streams: Mapping[str, Stream],
-    background: FilePath | Iterable[FilePath] = (),
+    streams: ByName[Stream],
+    background: Backgrounds = (),
     *,
-    disorder: int | Disorder | Mapping[str, Disorder] = 0,
+    disorder: int | Disorder | ByName[Disorder] = 0,
     late: LatePolicy = "admit",
     limit: Limit | None = None,
     shards: int = 1,
@@ -55,12 +57,12 @@ def network_answers(
     check_word("dead_letters", dead_letters, get_args(DeadLetters))
     if not streams:
         raise UsageError("a network without a stream", hint='streams={"urn:s": ...}')
-    allowed = Disorder(disorder, late) if isinstance(disorder, int) else disorder
-    job = NetworkJob.of(_parsed(network), streams, files_of(background), allowed, limit)
+    named = by_name(streams)
+    job = NetworkJob.of(_parsed(network), named, background, disorder_of(disorder, late), limit)
     variables = dict.fromkeys(each for row in job.variables().values() for each in row)
     layout = Layout.of_variables(variables, terms=terms, dead_letters=dead_letters)
     plan = network_plan(job, shards)
-    return table(stepped(sources_of(spark, streams, plan), [plan]).observe(name, *counted()), layout)
+    return table(stepped(sources_of(spark, named, plan), [plan]).observe(name, *counted()), layout)
 
 
 def _parsed(network: Rules | Iterable[FilePath]) -> NetworkFile:

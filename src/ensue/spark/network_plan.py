@@ -13,7 +13,7 @@ from ensue.plan.router import Owns, check_shards
 from ensue.plan.routing import Routing
 from ensue.spark.job_shard import plan_name
 from ensue.spark.network_shard import NetworkCache, step
-from ensue.spark.packed import Packed
+from ensue.spark.packed import Pack, Packed
 from ensue.spark.pieces import Piece
 from ensue.spark.prepare import Lane
 from ensue.spark.processor import KeyedState
@@ -59,9 +59,9 @@ class NetworkPlan:
         """The way of a stream's statements to the shards: none is left out, for rules may ask for any."""
         return Lane(stream, self.keys, routing=self.routing)
 
-    def shards(self) -> Iterator[tuple[int, NetworksOf]]:
-        """The shards by their keys."""
-        job, count = Packed.of(self.job), len(self.keys)
+    def shards(self, pack: Pack = Packed.of) -> Iterator[tuple[int, NetworksOf]]:
+        """The shards by their keys; `pack` packs what all of them need."""
+        job, count = pack(self.job), len(self.keys)
         for shard, key in enumerate(self.keys):
             yield key, NetworksOf(job, Owns(count, shard) if self.routing is not None else None)
 

@@ -143,6 +143,7 @@ def step(name: str, pieces: Iterable[Piece], store: Store, make: Make, cache: Ne
         for result in _released(shard, arrived):
             results.append(result)
     except UnsettledError as problem:  # Nothing is written: nobody goes on from here.
+        results += shard.run.take_ready()
         return Outcome(results, dead, {}, ordered=True, failure=Failure(problem.time, str(problem)))
     entry = Entry(shard.run.network.take(), shard.run.since)
     if entry.size:

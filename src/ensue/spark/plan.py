@@ -14,7 +14,7 @@ from ensue.plan.semijoin import Reduction
 from ensue.plan.shapes import Shape
 from ensue.plan.spread import spread
 from ensue.spark.job_shard import ShardOf, plans_for
-from ensue.spark.packed import Packed
+from ensue.spark.packed import Pack, Packed
 from ensue.spark.prepare import Expanding, Lane
 from ensue.spark.results import Merging
 from ensue.spark.shards import shard_keys
@@ -46,18 +46,19 @@ class Plan:
         assumed = () if self.reduction is None else self.reduction.assumed
         return Lane(stream, self.keys, self.relevance, self.routing, self.refused, expanding, assumed)
 
-    def shards(self) -> Iterator[tuple[int, ShardOf]]:
-        """The shards by their keys."""
+    def shards(self, pack: Pack = Packed.of) -> Iterator[tuple[int, ShardOf]]:
+        """The shards by their keys; `pack` packs what all of them need."""
         left = self.job if self.expansion is None else self.expansion.job
         # As many workers as there are shards, or cores, share the memory of a machine.
         sharing = left.settings.budget.shared(min(len(self.keys), os.cpu_count() or 1))
         left = replace(left, settings=replace(left.settings, budget=sharing))
-        job, count = Packed.of(left), len(self.keys)
+        job, count = pack(left), len(self.keys)
         semijoins = () if self.reduction is None else self.reduction.semijoins
-        names, plans = [query.name for query in self.job.queries], plans_for(job)
+        names, found = [query.name for query in self.job.queries], plans_for(job)
+        plans = None if found is None else pack(found)
         for shard, key in enumerate(self.keys):
-            found = {name: self.routing.share(name, count, shard) for name in names} if self.routing else {}
-            shares = {name: each for name, each in found.items() if each is not None}
+            of_each = {name: self.routing.share(name, count, shard) for name in names} if self.routing else {}
+            shares = {name: each for name, each in of_each.items() if each is not None}
             yield key, ShardOf(job, shares, plans, semijoins)
 
     def merging(self) -> Merging:

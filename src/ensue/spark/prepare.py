@@ -29,7 +29,7 @@ from ensue.spark.blocks import Block, Texts
 from ensue.spark.decode import Decoded, decode
 from ensue.spark.expand import Expander
 from ensue.spark.heartbeats import apart
-from ensue.spark.packed import Packed
+from ensue.spark.packed import Pack, Packed
 from ensue.spark.pieces import BLOCK, DEAD, END, HEARTBEAT
 from ensue.spark.replay import Chunk
 from ensue.spark.replay_lines import Lines
@@ -92,9 +92,9 @@ class Prepare:
     lanes: Packed[Lanes]
 
     @classmethod
-    def of(cls, lanes: Lanes) -> Prepare:
+    def of(cls, lanes: Lanes, pack: Pack = Packed.of) -> Prepare:
         """For these lanes."""
-        return cls(Packed.of(lanes))
+        return cls(pack(lanes))
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Rows of ranges or of lines in, rows for shards out."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from operator import attrgetter
@@ -23,6 +23,7 @@ from ensue.query.partial import Partial
 from ensue.query.share import Cut
 from ensue.query.tree import Form
 from ensue.query.violations import Watch
+from ensue.windows.stretch import Stretch
 
 TRIPLE = ("subject", "predicate", "object")
 """The names of the columns of a constructed triple."""
@@ -49,6 +50,7 @@ def pack(result: Result) -> bytes:
         "before": None if answers.before is None else len(answers.before),
         "exact": result.exact,
         "until": result.until is not None,
+        "skipped": None if result.skipped is None else asdict(result.skipped),
         "part": result.part,
         **({} if result.partial is None else {"partial": result.partial.json()}),
     }
@@ -147,8 +149,17 @@ def unpack(query: str, open_: int, close: int, data: bytes) -> Result:
         Form(about["form"]), variables, rows[:size], before=None if before is None else rows[size:]
     )
     partial = Partial.of_json(about.get("partial"))
+    skipped = None if about["skipped"] is None else Stretch(**about["skipped"])
     return Result(
-        query, open_, close, answers, until, exact=about["exact"], part=about["part"], partial=partial
+        query,
+        open_,
+        close,
+        answers,
+        until,
+        exact=about["exact"],
+        part=about["part"],
+        partial=partial,
+        skipped=skipped,
     )
 
 
@@ -230,4 +241,13 @@ def _together(parts: list[Result]) -> Result:
     answers = Answers(first.answers.form, first.answers.variables, rows)
     exact = all(part.exact for part in parts)
     partial = Partial.together(part.partial for part in parts)
-    return Result(first.query, first.open, first.close, answers, until, exact=exact, partial=partial)
+    return Result(
+        first.query,
+        first.open,
+        first.close,
+        answers,
+        until,
+        exact=exact,
+        partial=partial,
+        skipped=first.skipped,
+    )
