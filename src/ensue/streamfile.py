@@ -29,7 +29,7 @@ from ensue.inputlimits import MAX_LINE, MAX_NESTED, SHOWN, LongLine, check_neste
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, Copies
 from ensue.paths import STANDARD
 from ensue.streamgraphs import is_document, read_document
-from ensue.streamtimes import moment_of
+from ensue.times import milliseconds
 
 __all__ = [
     "BadLine",
@@ -146,7 +146,7 @@ def _time(head: bytes) -> int | None:
     # `int` would also take spaces, underscores and a plus sign.
     digits = head[1:] if head[:1] == b"-" else head
     if not digits.isdigit():
-        return moment_of(head.decode("latin-1")) if len(head) < _LONGEST_MOMENT else None
+        return milliseconds(head.decode("latin-1"), needs_zone=False) if len(head) < _LONGEST_MOMENT else None
     if len(digits) > _LONGEST_TIME:
         return None
     time = int(head)

@@ -36,15 +36,5 @@ def time_of(term: str) -> int | None:
     return time if time is not None and NEVER < time < FOREVER else None
 
 
-def moment_of(text: str) -> int | None:
-    """The time that an ISO 8601 text says, spelt as xsd:dateTime is, in ms since 1970; None if it says none.
-
-    >>> moment_of("2024-01-01T00:00:10Z"), moment_of("2024-01-01T00:00:10"), moment_of("2024-01-01")
-    (1704067210000, 1704067210000, None)
-    """
-    time = _date_time(text, needs_zone=False)
-    return time if time is not None and NEVER < time < FOREVER else None
-
-
 def _lexical(term: str) -> str:
     return term[1 : term.rindex('"')].strip(" ")

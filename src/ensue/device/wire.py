@@ -14,7 +14,7 @@ from ensue.errors import EnsueError, InputError, Place, UsageError
 from ensue.inputlimits import MAX_DEVICE_LINE, LineCutter, LongLine, too_long
 from ensue.model import FOREVER, NEVER
 from ensue.ntriples import parse_line
-from ensue.streamtimes import moment_of
+from ensue.times import milliseconds
 
 Clock = Callable[[], int]
 """The time now, in milliseconds."""
@@ -138,7 +138,7 @@ class Intake:
 def _time(head: str) -> int | None:
     digits = head.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()):
-        return moment_of(head) if len(head) < _LONGEST_MOMENT else None
+        return milliseconds(head, needs_zone=False) if len(head) < _LONGEST_MOMENT else None
     if len(digits) > 20:
         return None
     time = int(head)
