@@ -24,9 +24,9 @@ class Columns:
 
     @classmethod
     def joined(cls, parts: list[Columns]) -> Columns:
-        """The rows of all parts, one after another."""
-        if len(parts) < 2:
-            return parts[0] if parts else NO_FACTS
+        """The rows of all parts, one after another, in arrays of their own."""
+        if not parts:
+            return NO_FACTS
         columns = ((c.context, c.s, c.p, c.o, c.stamp) for c in parts)
         return cls(*(np.concatenate(pieces) for pieces in zip(*columns, strict=True)))
 

@@ -51,10 +51,10 @@ def _in_batches(pending: list[Columns]) -> Iterator[Columns]:
     for columns in pending:
         waiting.append(columns)
         if sum(map(len, waiting)) >= _BATCH:
-            yield Columns.joined(waiting)
+            yield waiting[0] if len(waiting) == 1 else Columns.joined(waiting)
             waiting = []
     if waiting:
-        yield Columns.joined(waiting)
+        yield waiting[0] if len(waiting) == 1 else Columns.joined(waiting)
 
 
 class KernelMaintainer(LoggedMaintainer, ABC):
