@@ -12,3 +12,6 @@ needs_proc = pytest.mark.skipif(
 needs_full_device = pytest.mark.skipif(
     not os.path.exists("/dev/full"), reason="this system has no /dev/full, a disk that is always full"
 )
+needs_root = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder to another user"
+)

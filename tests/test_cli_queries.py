@@ -91,7 +91,7 @@ def test_dead_letters_are_kept_and_the_run_goes_on(job, tmp_path, capsys):
 
 def test_dead_letters_without_a_file_are_shown(job, tmp_path, capsys):
     (tmp_path / "s.tsv").write_text("nonsense\n" * 9)
-    assert main(["run", "--engine", "local", *job, "--output", "jsonl"]) == 0
+    assert main(["run", "--engine", "local", *job, "--output", "jsonl"]) == 1, "nothing could be read"
     said = capsys.readouterr()
     assert said.out == ""
     assert len(re.findall(r"dead letter: .*s\.tsv:\d+:\d+: ", said.err)) == 5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -75,6 +75,21 @@ class BufferFullError(EnsueError):
     """More statements wait for their time than the engine was told to hold."""
 
 
+class BudgetError(EnsueError):
+    """More was derived, or more memory taken, than the budget allows: `limit` is which, `derived` the number
+    of facts that each rule derived, the most first.
+    """
+
+    limit: str = ""
+    derived: Mapping[str, int] = {}
+    of_background: bool = False
+    """Whether it was the background alone."""
+
+
+class BrokenError(EnsueError):
+    """A reasoner that was left in the middle of a step, by the failure that the text tells."""
+
+
 class UsageError(EnsueError):
     """The call itself is wrong: an option, an argument, or a use of the API."""
 
@@ -93,3 +108,20 @@ def did_you_mean(text: str, known: Iterable[str]) -> str | None:
     """
     close = get_close_matches(text, list(known), n=1)
     return f"did you mean '{close[0]}'?" if close else None
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something that is no error but hardly meant so. The text is that of an error.
+
+    >>> print(Warned("?x is in no pattern", Place("q.rq", 1, 8)))
+    q.rq:1:8: ?x is in no pattern
+    """
+
+    what: str
+    place: Place
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        then = f" (hint: {self.hint})" if self.hint else ""
+        return f"{self.place}: {self.what}{then}"

@@ -41,8 +41,12 @@ class Graphs:
         if path is None:
             hint = did_you_mean(iri, self._files) or f"say which file it is: --graph {iri}=FILE"
             raise QueryError(f"the graph <{iri}> is not known", place=place, hint=hint)
-        # Resolved first: neither `..` nor a link leads out of an allowed place.
-        real = path.resolve()
+        try:
+            # Resolved first: neither `..` nor a link leads out of an allowed place.
+            real = path.resolve()
+        except (OSError, RuntimeError, ValueError) as problem:  # A NUL, links in a circle, a name too long.
+            what, hint = f"the graph <{iri}> is no file", "check the IRI: percent signs begin codes in it"
+            raise QueryError(what, place=place, hint=hint) from problem
         if not any(real.is_relative_to(allowed) for allowed in self._allowed):
             what, hint = f"the graph <{iri}> may not be read", f"allow it: --allow {path.parent}"
             raise QueryError(what, place=place, hint=hint)

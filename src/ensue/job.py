@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from itertools import accumulate
 from pathlib import Path
 from typing import TypeVar
 
 from ensue.errors import InputError, Place, UsageError, did_you_mean
 from ensue.knowledge import Knowledge, Sent, Update
+from ensue.maintain.budget import Budget
 from ensue.model import NEVER
 from ensue.plan.representatives import EQUALITIES
+from ensue.query.background_image import BackgroundImage
 from ensue.query.language import parse_query
 from ensue.query.share import Share
 from ensue.query.tree import ContinuousQuery
@@ -50,17 +52,20 @@ def check_streams(given: Iterable[str], wanted: Iterable[str], how: str) -> None
 
     >>> check_streams(["urn:taxi"], ["urn:taxis"], "add {}")
     Traceback (most recent call last):
-    ensue.errors.UsageError: nothing is given for the stream <urn:taxis> (hint: did you mean 'urn:taxi'?)
+    ensue.errors.UsageError: no query reads the stream <urn:taxi> (hint: did you mean 'urn:taxis'?)
     """
     there, read = list(given), list(wanted)
-    for stream in read:
-        if stream not in there:
-            hint = did_you_mean(stream, there) or how.format(stream)
-            raise UsageError(f"nothing is given for the stream <{stream}>", hint=hint)
-    for stream in there:
-        if stream not in read:
-            hint = did_you_mean(stream, read) or f"streams of the queries: {', '.join(read)}"
-            raise UsageError(f"no query reads the stream <{stream}>", hint=hint)
+    missing = [stream for stream in read if stream not in there]
+    unread = [stream for stream in there if stream not in read]
+    # First those that are meant for one that is missing: the queries are right about its name.
+    for stream in unread:
+        if close := did_you_mean(stream, missing):
+            raise UsageError(f"no query reads the stream <{stream}>", hint=close)
+    for stream in missing:
+        raise UsageError(f"nothing is given for the stream <{stream}>", hint=how.format(stream))
+    for stream in unread:
+        hint = did_you_mean(stream, read) or f"streams of the queries: {', '.join(read)}"
+        raise UsageError(f"no query reads the stream <{stream}>", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,7 @@ class Settings:
     equality: str = EQUALITIES[0]
     violations: str | None = None
     explain: bool = False
+    budget: Budget = field(default_factory=Budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,15 +169,25 @@ class Job:
         """A reasoner that does the job, with its queries registered."""
         return self._registered(Reasoner, {}, max_jump=self.settings.max_jump)
 
-    def resumable(self, shares: Mapping[str, Share] | None = None, since: int = NEVER) -> Resumable:
+    def resumable(
+        self,
+        shares: Mapping[str, Share] | None = None,
+        since: int = NEVER,
+        image: BackgroundImage | None = None,
+    ) -> Resumable:
         """The same, step by step; `shares` of queries are by their names.
 
-        `since`: time has come so far; updates up to then have been. It is fed what a guard has let in.
+        `since`: time has come so far; updates up to then have been. `image`: the background of then.
+        It is fed what a guard has let in.
         """
-        return self._registered(Resumable, shares or {}, since)
+        return self._registered(partial(Resumable, image=image), shares or {}, since)
 
     def _registered(
-        self, kind: type[R], shares: Mapping[str, Share], since: int = NEVER, max_jump: int | None = None
+        self,
+        kind: Callable[..., R],
+        shares: Mapping[str, Share],
+        since: int = NEVER,
+        max_jump: int | None = None,
     ) -> R:
         settings = self.settings
         been = [update for update in self.updates if update.at <= since]
@@ -193,6 +209,7 @@ class Job:
             equality=settings.equality,
             violations=settings.violations,
             explain=settings.explain,
+            budget=settings.budget,
         )
         for name, watch in self.watches.items():
             made.watch(watch, shares.get(name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Protocol
 
 from ensue.files import FilePath, Statement, read_statements
@@ -35,6 +36,23 @@ class InFiles:
     def graph(self, iri: str) -> Iterable[Statement]:
         """The statements of the file that the graph is in, if it may be read."""
         return read_statements(self.graphs.find(iri))
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Knowledge of which some is in files, and the rest at hand."""
+
+    files: InFiles
+    stated: tuple[Statement, ...] = ()
+    graphs: Mapping[str, tuple[Statement, ...]] = field(default_factory=dict)
+
+    def background(self) -> Iterable[Statement]:
+        """What is at hand, and the statements of all files."""
+        return chain(self.stated, self.files.background())
+
+    def graph(self, iri: str) -> Iterable[Statement]:
+        """A graph that is at hand, or else in a file."""
+        return self.graphs[iri] if iri in self.graphs else self.files.graph(iri)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +101,10 @@ class Sent:
             stated = update.reloaded
         kept = tuple(statement for statement in stated if statement[:3] not in gone)
         return replace(self, stated=kept + update.added, graphs={**self.graphs, **update.graphs})
+
+    def __len__(self) -> int:
+        """How many statements there are in all."""
+        return len(self.stated) + sum(map(len, self.graphs.values()))
 
     def background(self) -> Iterable[Statement]:
         """What was sent."""

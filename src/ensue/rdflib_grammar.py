@@ -8,12 +8,15 @@ expect it to be.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from functools import cache
+from threading import Lock
 from typing import Any
 
-from pyparsing import ParserElement
+from pyparsing import ParserElement, ParseResults
 
 _copied: dict[int, Any] = {}
 """What is part of several grammars is copied once."""
@@ -53,3 +56,40 @@ def _parts(grammar: ParserElement) -> Iterator[ParserElement]:
                 getattr(part, "not_ender", None),
             ]
             yield part
+
+
+_FRAMES = 10_000
+"""Frames that a text within `ensue.rules.textlimits` never needs: up to 14 for a triple, 25 for a bracket."""
+
+_depth_lock = Lock()
+_users = 0
+_usual = sys.getrecursionlimit()
+
+
+def parsed(grammar: ParserElement, text: str) -> ParseResults:
+    """What the grammar makes of all of a text.
+
+    >>> from rdflib.plugins.sparql.parser import Query
+    >>> parsed(Query, "ASK { " + "{ " * 30 + "} " * 30 + "}")[1].name
+    'AskQuery'
+    """
+    with deep_calls():
+        return quick(grammar).parse_string(text, parse_all=True)
+
+
+@contextmanager
+def deep_calls() -> Iterator[None]:
+    """Let rdflib call itself more deeply than Python's limit has it: its texts are bounded instead."""
+    global _users, _usual
+    with _depth_lock:
+        if not _users:
+            _usual = sys.getrecursionlimit()
+            sys.setrecursionlimit(max(_usual, _FRAMES))
+        _users += 1
+    try:
+        yield
+    finally:
+        with _depth_lock:
+            _users -= 1
+            if not _users:
+                sys.setrecursionlimit(_usual)

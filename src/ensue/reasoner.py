@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 
 from ensue.badlines import BadLine
 from ensue.dictionary import Dictionary
-from ensue.errors import StrategyError, UsageError, did_you_mean
+from ensue.errors import BufferFullError, StrategyError, UsageError, did_you_mean
 from ensue.files import FilePath
-from ensue.graphs import Graphs
-from ensue.knowledge import InFiles, Knowledge, Update
+from ensue.guard import Guard, one_at_a_time
+from ensue.knowledge import Knowledge, Update
 from ensue.maintain import check_strategy
+from ensue.maintain.budget import AtLimit, Budget, Meter
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, by_column
 from ensue.plan.representatives import EQUALITIES
 from ensue.proof.explanation import Explanation
@@ -34,7 +35,8 @@ from ensue.query.background import Background
 from ensue.query.check import Check
 from ensue.query.counting import Counting
 from ensue.query.eventquery import EventQuery
-from ensue.query.intake import Act, Intake, Statement
+from ensue.query.intake import Act, Intake
+from ensue.query.knowledge_in import Backgrounds, knowledge_in
 from ensue.query.language import parse_query
 from ensue.query.output import Result
 from ensue.query.preparing import Preparing
@@ -42,10 +44,21 @@ from ensue.query.running import RunningQuery
 from ensue.query.scopeplans import ScopePlans
 from ensue.query.share import Share
 from ensue.query.sources import Sources
-from ensue.query.terms_in import Term, term_text
+from ensue.query.terms_in import (
+    ByName,
+    Name,
+    OneStatement,
+    Statements,
+    Term,
+    by_name,
+    name_text,
+    shown,
+    term_text,
+)
+from ensue.query.timed_in import Time, TimedStatement, time_in
 from ensue.query.timeline import Timeline
 from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
-from ensue.query.updates import Triple, Updates, changed, check_temporal, reloaded
+from ensue.query.updates import Updates, changed, check_retracted, check_temporal, reloaded
 from ensue.query.violations import Watch, watching_of
 from ensue.query.watches import Watches
 from ensue.rules.load import load_rules
@@ -54,8 +67,9 @@ from ensue.rules.violations import without_conditions
 from ensue.streamfile import Timed, timed_line
 from ensue.violations import Reported
 from ensue.windows.events import EventWindow
-from ensue.windows.frontier import MAX_PENDING, Clock, Disorder
-from ensue.windows.guard import MAX_JUMP, REASON, Guard, check_jump
+from ensue.windows.frontier import MAX_PENDING, Clock, Disorder, wall_clock
+from ensue.windows.guard import MAX_JUMP, REASON, check_jump
+from ensue.windows.guard import Guard as JumpGuard
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds, CountWindow, Grid, TimeWindow
 from ensue.windows.stretch import MAX_EMPTY
@@ -94,14 +108,14 @@ class Reasoner:
     def __init__(
         self,
         rules: str | FilePath | RuleSet | Iterable[str | FilePath] = (),
-        background: Iterable[FilePath] | Knowledge = (),
+        background: Backgrounds | Knowledge = (),
         strategy: str = "auto",
         *,
         evaluator: str = "auto",
-        graphs: Mapping[str, FilePath] | None = None,
-        allow: Iterable[FilePath] = (),
-        disorder: Disorder | Mapping[str, Disorder] | None = None,
-        t0: int = 0,
+        graphs: ByName[FilePath | Statements] | None = None,
+        allow: FilePath | Iterable[FilePath] = (),
+        disorder: Disorder | ByName[Disorder] | None = None,
+        t0: Time = 0,
         bounds: Bounds = "(]",
         report: Report | None = None,
         until: bool = False,
@@ -116,9 +130,14 @@ class Reasoner:
         violations: str | None = None,
         explain: bool = False,
         collects: bool = True,
+        max_facts: int | None = None,
+        max_memory: int | str | None = None,
+        max_rounds: int | None = None,
+        at_limit: AtLimit = "stop",
+        budget: Budget | None = None,
     ) -> None:
-        """`background` is in files; `graphs` says which file the IRI of a FROM is, `allow` from where else
-        FROM may read files. Or `background` says all of that itself.
+        """`background` is a file, a graph of rdflib or pyoxigraph, statements, or several of these; `graphs`
+        says which file or graph the IRI of a FROM is, `allow` from where else FROM may read files.
 
         `disorder` is what is allowed of the streams, all or by name. `t0` and `bounds` hold for the
         time windows of all queries, `report` unless `register` says otherwise. `until`: results say
@@ -136,27 +155,41 @@ class Reasoner:
         `max_jump`: a statement that is more ms ahead of its stream's time is held until something after it
         confirms that time has come so far, and otherwise rejected (see `dead_letters`; None: none is held).
         `collects`: partial matches of temporal queries are dropped once nothing to come can complete them.
+        `max_facts`: how many facts are held at most by whoever keeps windows over the same streams closed,
+        `max_memory`: how much memory the process may take, in bytes or as "2g" (default: four fifths of the
+        machine's), `max_rounds`: how many rounds of computed terms one closing may take. Beyond one of these
+        BudgetError is raised: `at_limit="stop"`. Or `budget` says all of that.
+        After a failure in the middle of a step every call raises BrokenError. Threads may share a reasoner:
+        one at a time is in it, and each result is given once.
         """
+        self._guard = Guard()
         self.dictionary = self._make_dictionary()
+        self.dictionary.meter = Meter(budget or Budget.of(max_facts, max_memory, max_rounds, at_limit))
         if strategy != "auto":
             check_strategy(strategy)
         self.strategy = strategy
-        if isinstance(background, Iterable):
-            background = InFiles(tuple(background), Graphs(graphs, allow))
+        knowledge = knowledge_in(background, graphs, allow)
         watching = None if violations is None else watching_of(violations)
         self._rules = rule_set(rules)
         # Where nobody asks what is wrong, conditions are no rules.
         found = self._rules if watching else without_conditions(self._rules)
-        self._sources = Sources(
-            self.dictionary, Background(found, self.dictionary, background, strategy, equality)
-        )
+        self._sources = Sources(self.dictionary, self._make_background(found, knowledge, equality))
         self._updates = Updates()
         self._report = report or Report()
         self._check = None if check is None else Check(check)
         self._preparing = Preparing(
-            self._sources, strategy, evaluator, t0, bounds, until, fixed_schema, self._check, collects
+            self._sources,
+            strategy,
+            evaluator,
+            time_in(t0, "t0"),
+            bounds,
+            until,
+            fixed_schema,
+            self._check,
+            collects,
         )
-        self._intake = Intake(disorder, max_pending, clock)
+        allowed = by_name(disorder) if isinstance(disorder, Mapping) else disorder
+        self._intake = Intake(allowed, max_pending, clock)
         self._admission = Admission(
             ScopePlans(
                 self._background, prune=prune, fixed_schema=fixed_schema, can_plan_anew=self._can_plan_anew
@@ -174,8 +207,13 @@ class Reasoner:
         if max_empty is not None and max_empty < 3:
             raise UsageError(f"max_empty is {max_empty}", hint="it must be at least 3; None passes over none")
         check_jump(max_jump)
-        self._guard = Guard[Arrivals](
-            max_jump, Arrivals.joined, Arrivals.__getitem__, attrgetter("times"), attrgetter("newest")
+        self._jumps = JumpGuard[Arrivals](
+            max_jump,
+            Arrivals.joined,
+            Arrivals.__getitem__,
+            attrgetter("times"),
+            attrgetter("newest"),
+            clock or wall_clock,
         )
         self._rejected: deque[BadLine] = deque(maxlen=_LETTERS)
         self._max_empty = max_empty
@@ -183,7 +221,16 @@ class Reasoner:
         """The newest time at which what windows hold, or the background, has changed."""
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
+        """Results that nobody has taken yet."""
+        self._max_ready = max_pending
+        self._due = False
+        """Whether results were asked for that nobody has begun to take."""
+        self._steps: Iterator[list[Result]] = iter(())
+        """The steps that are being done: whoever asks next goes on with them."""
         self.answers = 0
+
+    def _make_background(self, rules: RuleSet, knowledge: Knowledge, equality: str) -> Background:
+        return Background(rules, self.dictionary, knowledge, self.strategy, equality)
 
     def _running(self) -> Sequence[RunningQuery]:
         return self._timeline.queries
@@ -194,6 +241,7 @@ class Reasoner:
 
     # -- queries -----------------------------------------------------------------------------------
 
+    @one_at_a_time
     def register(
         self,
         query: str | ContinuousQuery,
@@ -206,12 +254,16 @@ class Reasoner:
 
         `share`: give only what is one's own among several who answer it.
         """
+        self._catch_up()
         parsed = parse_query(query, file) if isinstance(query, str) else query
+        if not isinstance(parsed, ContinuousQuery):
+            raise UsageError(f"{shown(query)} is no query", hint="give its text")
         registered = self._register(self._preparing.with_options(parsed), report, share)
         for watch in self._watches.wanted([parsed]):
             self.watch(watch)
         return registered
 
+    @one_at_a_time
     def watch(self, watch: Watch, share: Share | None = None) -> None:
         """Look out for violations in a window that queries read, from now on; `register` does it for its own.
 
@@ -224,6 +276,8 @@ class Reasoner:
 
     def _register(self, parsed: ContinuousQuery, report: Report | None, share: Share | None) -> Registration:
         check_temporal([parsed] if self._updates else [])
+        for stream in {on.stream for on in parsed.streams if self._intake.retracts(on.stream)}:
+            check_retracted(stream, [parsed])
         running = self._preparing.running(parsed, share)
         try:
             exact_from = self._timeline.add(running, report or self._report)
@@ -238,9 +292,11 @@ class Reasoner:
             self._intake.forget(parsed.name)  # Nobody has to wait for what is made here.
         return Registration(parsed.name, exact_from)
 
-    def remove(self, name: str) -> None:
+    @one_at_a_time
+    def remove(self, name: Name | Registration) -> None:
         """Answer a query no more, and forget what only that query needed."""
-        self._remove(name)
+        self._catch_up()
+        self._remove(name.name if isinstance(name, Registration) else name_text(name, "a query"))
         for watch in self._watches.superfluous(self.queries):
             self._watches.remove(watch)
             self._remove(watch)
@@ -277,22 +333,27 @@ class Reasoner:
 
     # -- streams -----------------------------------------------------------------------------------
 
-    def push(self, stream: str, statements: Iterable[Statement]) -> None:
+    def push(self, stream: Name, statements: Iterable[TimedStatement]) -> None:
         """Let statements in, in any order that the stream's disorder allows.
 
+        Each is (time, s, p, o), (time, s, p, o, graph), or (time, triple, quad, graph or list of these). A
+        time is in milliseconds, a datetime or ISO 8601 text, each with a zone; None is now, by the clock.
         They wait for their time; where more wait than `max_pending`, none of these is taken and
         BufferFullError raised: `advance` first. Blank node labels mean the same in every call.
         """
-        self.feed(stream, [self._intake.timed(statement) for statement in statements])
+        self.feed(name_text(stream), self._intake.timed(statements))
 
+    @one_at_a_time
     def feed(self, stream: str, batch: Sequence[Timed]) -> None:
         """Like `push`, for terms that are canonical text already, as `read_stream` gives them."""
+        grids = self._windows_over(stream)
+        self._check_taken()
+        self._catch_up()
         with self._sources.stages.of("feed"):
-            grids = self._windows_over(stream)
-            self._intake.check_room(len(batch) + self._guard.waiting)
+            self._intake.check_room(len(batch) + self._jumps.waiting)
             if batch:
                 self._timeline.begin()
-            came, rejected = self._guard.let_in(stream, self.arrivals(batch))
+            came, rejected = self._jumps.let_in(stream, self.arrivals(batch))
             if rejected is not None:
                 self._rejected += map(partial(self._dead_letter, stream), rejected)
             self._put({stream: Batch.one_by_one(came)}, {stream: grids})
@@ -326,60 +387,102 @@ class Reasoner:
     def _put(self, batches: Mapping[str, Batch], grids: Mapping[str, Sequence[Grid]]) -> None:
         self._intake.expect(batches.values())
         for stream, batch in batches.items():
-            self._intake.put(stream, batch, grids[stream], self._timeline.arrive, self._catch_up)
+            self._intake.put(stream, batch, grids[stream], self._timeline.arrive, self._read_closed)
         self._intake.expect([])
 
-    def _catch_up(self) -> None:
-        """Read the windows that have closed, before something late is let in that they must not hold."""
-        self._ready.extend(self._run())
-
-    def retract(self, stream: str, statements: Iterable[Statement], *, every: bool = False) -> None:
+    @one_at_a_time
+    def retract(self, stream: Name, statements: Iterable[TimedStatement], *, every: bool = False) -> None:
         """Take back the newest copy (or `every` copy) of each statement, at the time that is given."""
-        self._windows_over(stream)
-        retracted = self.arrivals([self._intake.timed(statement) for statement in statements])
-        self._intake.put_retraction(stream, retracted, every=every)
+        name = name_text(stream)
+        self._windows_over(name)
+        check_retracted(name, self.queries)
+        retracted = self.arrivals(self._intake.timed(statements))
+        self._catch_up()
+        self._intake.put_retraction(name, retracted, every=every)
 
-    def heartbeat(self, stream: str, time: int) -> None:
+    @one_at_a_time
+    def prepare(self) -> None:
+        """Do now what the first window would have to wait for: close the background, make the plans."""
+        self._counting.held()
+        self._sweep()
+
+    @one_at_a_time
+    def heartbeat(self, stream: Name, time: Time) -> None:
         """Nothing at or below `time` will follow on a stream, whether or not anything has come.
 
         At the end of time (2**63 - 1) that is nothing at all: the stream has ended.
         """
-        self._windows_over(stream)
-        if time == FOREVER:
-            self._end(stream)
+        name, promised = name_text(stream), time_in(time, promise=True)
+        self._windows_over(name)
+        if promised == FOREVER:
+            self._end(name)
         else:
-            self._let_in_held(stream, self._guard.heartbeat(stream, time))
-            self._intake.heartbeat(stream, time)
+            self._let_in_held(name, self._jumps.heartbeat(name, promised))
+            self._intake.heartbeat(name, promised)
 
-    def advance(self, to: int | None = None) -> Iterator[Result]:
+    @one_at_a_time
+    def advance(self, to: Time | None = None) -> Iterator[Result]:
         """The results of every window that has closed: by what came, or because it is `to` now.
 
-        `to` promises that nothing at or below it will follow on any stream. What is not consumed of
-        the results comes first the next time. The end of time (2**63 - 1) is the end of all streams.
+        `to` promises that nothing at or below it will follow on any stream. Windows are read and queries
+        answered as the results are taken; if nobody begins to, by the next call that depends on it. What is
+        not taken of them comes first the next time, or goes to another thread, or to a loop inside
+        this one, that asks meanwhile: each result is given once, in order. The end of time (2**63 - 1) is the
+        end of all streams.
         """
-        if to == FOREVER:
-            return self.end()
         if to is not None:
+            promised = time_in(to, "to", promise=True)
+            if promised == FOREVER:
+                return self.end()
             for stream in self.streams:
-                self._let_in_held(stream, self._guard.heartbeat(stream, to))
-            self._intake.heartbeat(None, to)
-        return self.told_apart(self._results(), own=True)
+                self._let_in_held(stream, self._jumps.heartbeat(stream, promised))
+            self._intake.heartbeat(None, promised)
+        self._due = True
+        return self._guard.steps(self.told_apart(self._results(), own=True))
 
-    def end(self, stream: str | None = None) -> Iterator[Result]:
+    @one_at_a_time
+    def end(self, stream: Name | None = None) -> Iterator[Result]:
         """Nothing will follow on a stream (None: on any). Once all have ended, what they hold fires."""
-        for name in [stream] if stream is not None else self.streams:
+        names = self.streams if stream is None else [name_text(stream)]
+        for name in names:
             self._windows_over(name)
             self._end(name)
-        return self.told_apart(self._results(), own=True)
+        self._due = True
+        return self._guard.steps(self.told_apart(self._results(), own=True))
+
+    def _catch_up(self) -> None:
+        """Do what `advance` or `end` has promised, if nobody has begun to take it: the results wait."""
+        if self._due:
+            self._due = False
+            self._read_closed()
+
+    def _read_closed(self) -> None:
+        """Read the windows that have closed, say before something late is let in that they must not hold."""
+        if self._guard.in_step:
+            for found in self._run():
+                self._ready.extend(found)
+            return
+        with self._guard.step():
+            self._steps = self._run()
+            for found in self._steps:
+                self._ready.extend(found)
+
+    def _check_taken(self) -> None:
+        waiting = len(self._ready)
+        if waiting > self._max_ready:
+            what = f"{waiting:,} results wait to be taken"
+            raise BufferFullError(what, hint="iterate over what advance() gives, or hold more: max_pending")
 
     def _end(self, stream: str) -> None:
-        self._let_in_held(stream, self._guard.end(stream))
+        self._let_in_held(stream, self._jumps.end(stream))
         self._intake.end(stream)
         self._timeline.end(stream)
 
     # -- a background that changes -----------------------------------------------------------------
 
-    def update(self, add: Iterable[Triple] = (), remove: Iterable[Triple] = (), *, at: int) -> int | None:
+    def update(
+        self, add: OneStatement | Statements = (), remove: OneStatement | Statements = (), *, at: Time
+    ) -> int | None:
         """Let statements be background no more, and others be from now on: as of the instant `at`.
 
         Every evaluation at that instant or later gives what it would if the background had always been so,
@@ -395,16 +498,16 @@ class Reasoner:
         >>> [(result.close, len(result.answers.rows)) for result in r.advance(to=10_000)]
         [(5000, 0), (10000, 2)]
         """
-        return self.change(changed(add, remove, at))
+        return self.change(changed(add, remove, time_in(at, "at")))
 
     def reload(
         self,
-        background: Iterable[FilePath] | None = None,
+        background: Backgrounds | None = None,
         *,
-        graphs: Mapping[str, FilePath] | None = None,
-        at: int,
+        graphs: ByName[FilePath | Statements] | None = None,
+        at: Time,
     ) -> int | None:
-        """Let the background be what is in these files (None: what it is), as of the instant `at`.
+        """Let the background be what is in these files or graphs (None: what it is), as of the instant `at`.
 
         `graphs` are those of FROM and FROM NAMED that are read anew; the others stay as they were read. Files
         are read at once. All else as for `update`.
@@ -422,10 +525,12 @@ class Reasoner:
         >>> [(result.close, result.answers.rows) for result in r.end()]
         [(5000, []), (10000, [()])]
         """
-        return self.change(reloaded(background, graphs or {}, at))
+        return self.change(reloaded(background, graphs or {}, time_in(at, "at")))
 
+    @one_at_a_time
     def change(self, update: Update) -> int | None:
         """The same for an update as data."""
+        self._catch_up()
         check_temporal([running.query for running in self._timeline.queries])
         self._updates.put(update, self._intake.time)
         self._sources.changes = True
@@ -440,6 +545,7 @@ class Reasoner:
         self._why.start_over(background)
         self._watches.start_over(background)
 
+    @one_at_a_time
     def violations(self) -> Iterator[Reported]:
         """What violates conditions in the windows that closed, as far as results were asked for; each once.
 
@@ -454,6 +560,7 @@ class Reasoner:
         new both: <urn:a> <urn:b> 2000 3000
         gone both: <urn:a> <urn:b> 3000 None
         """
+        self._catch_up()
         return self._watches.take()
 
     def _windows_over(self, stream: str) -> list[Grid]:
@@ -491,25 +598,35 @@ class Reasoner:
                 self._watches.background_came(each, each - {name})
 
     def _results(self) -> Iterator[Result]:
-        while self._ready:
-            yield self._ready.popleft()
-        yield from self._run()
+        """What is ready, then all else that is due, whoever else takes some of it meanwhile."""
+        self._due = False
+        begun = False
+        while True:
+            if self._ready:
+                yield self._ready.popleft()
+                continue
+            if not begun:
+                self._steps, begun = self._run(), True
+            found = next(self._steps, None)
+            if found is None:
+                return
+            self._ready.extend(found)
 
-    def _run(self) -> Iterator[Result]:
+    def _run(self) -> Iterator[list[Result]]:
         """Go from stop to stop, as far as the frontier has come."""
         self._intake.leaps.moved()  # Streams may have become idle.
-        for stream in list(self._guard.held):
-            self._let_in_held(stream, self._guard.heartbeat(stream, self._intake.time))
+        for stream in list(self._jumps.held):
+            self._let_in_held(stream, self._jumps.heartbeat(stream, self._intake.time))
         limit = self._intake.time
         if limit == FOREVER:
             yield from self._finish()
             return
         while (time := self._next_stop(limit)) is not None:
-            yield from self._stop(time)
+            yield self._stop(time)
         if limit > NEVER:
-            yield from self._stop(limit)
+            yield self._stop(limit)
 
-    def _finish(self) -> Iterator[Result]:
+    def _finish(self) -> Iterator[list[Result]]:
         """All streams have ended: level by level, until nothing is due any more."""
         self._end_counts()
         for level in range(self._timeline.depth):
@@ -518,11 +635,11 @@ class Reasoner:
                 limit = FOREVER if self._timeline.is_busy(level) else self._intake.newest
                 time = self._next_stop(limit)
                 if time is not None:
-                    yield from self._stop(time)
+                    yield self._stop(time)
                 else:
                     self._admit(limit)
             self._timeline.end_level(level)
-        yield from self._counted(self._timeline.take())
+        yield self._counted(self._timeline.take())
 
     def _next_stop(self, limit: int) -> int | None:
         """The next stop. Where counting can bring one about, what comes before it is admitted first."""
@@ -595,7 +712,7 @@ class Reasoner:
             with self._sources.stages.of("sweep"):
                 used = [*self._why.used_terms(), *self._admission.used_terms()]
                 used += self._intake.used_terms()
-                used += [column for held in self._guard.held.values() for column in held.terms]
+                used += [column for held in self._jumps.held.values() for column in held.terms]
                 used += self._timeline.events.used_terms()
                 for running in self._timeline.queries:
                     used += running.used_terms()
@@ -603,6 +720,7 @@ class Reasoner:
 
     # -- why ---------------------------------------------------------------------------------------
 
+    @one_at_a_time
     def explain(
         self, fact: tuple[Term, Term, Term], *, query: str | None = None, at: int | None = None
     ) -> Explanation:
@@ -623,6 +741,7 @@ class Reasoner:
         s, p, o = map(term_text, fact)
         return self._asked_why().fact((s, p, o), query, at)
 
+    @one_at_a_time
     def explain_answer(self, answer_of: str | Result, row: Row, *, at: int | None = None) -> Explanation:
         """Why a row is an answer of a query, by proofs of the facts that it rests on.
 
@@ -630,6 +749,7 @@ class Reasoner:
         """
         return self._asked_why().answer(answer_of, row, at)
 
+    @one_at_a_time
     def explain_left(self, query: str, row: Row) -> Explanation:
         """Why a row was an answer of a query the last time but one, and what has gone that it rested on.
 
@@ -641,10 +761,12 @@ class Reasoner:
         if not self._keeps_copies:
             hint = "run the same job in one process, with explain=True or by `ensue why`"
             raise UsageError("nothing can be explained where no copies of statements are kept", hint=hint)
+        self._catch_up()
         return self._why
 
     # -- what it does ------------------------------------------------------------------------------
 
+    @one_at_a_time
     def plan(self) -> dict[str, Any]:
         """How queries are answered and what they share, as plain data: what `ensue explain` shows."""
         rules = self._background.rules
@@ -655,12 +777,15 @@ class Reasoner:
             **self._timeline.plan(),
         }
 
+    @one_at_a_time
     def counters(self) -> dict[str, Any]:
         """What came and what was answered so far: cheap enough for every step."""
+        self._catch_up()
         found = self._counting.counters(self._streams, self.answers)
-        found["waiting"] += self._guard.waiting
-        return found | {"rejected": self._guard.rejected}
+        found["waiting"] += self._jumps.waiting
+        return found | {"rejected": self._jumps.rejected}
 
+    @one_at_a_time
     def metrics(self) -> dict[str, Any]:
         """Counters, for machines: what came, what is held, what was answered, how long it took.
 
@@ -668,8 +793,10 @@ class Reasoner:
         """
         return {**self.counters(), **self.held(), "derived": self._counting.derived()}
 
+    @one_at_a_time
     def held(self) -> dict[str, int]:
         """How much is held, and how much was done for it. Brings everything up to date first."""
+        self._catch_up()
         return self._counting.held()
 
 

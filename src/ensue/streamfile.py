@@ -25,9 +25,11 @@ from ensue.badlines import BadLine, DeadLetters, OnBad, put_aside
 from ensue.dictionary import Dictionary
 from ensue.errors import EnsueError, InputError, Place, UsageError
 from ensue.files import FilePath, Source, TermText, Timed, describe, statement_of
+from ensue.inputlimits import MAX_LINE, MAX_NESTED, SHOWN, LongLine, check_nested_terms, too_long
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, Copies
+from ensue.paths import STANDARD
 from ensue.streamgraphs import is_document, read_document
-from ensue.streamtimes import moment_of
+from ensue.times import milliseconds
 
 __all__ = [
     "BadLine",
@@ -48,10 +50,13 @@ __all__ = [
 _LONGEST_TIME, _LONGEST_MOMENT = 20, 64
 
 
-def read_stream(path: FilePath, *, on_bad: OnBad | None = None) -> Iterator[list[Timed]]:
+def read_stream(
+    path: FilePath, *, on_bad: OnBad | None = None, max_line: int = MAX_LINE
+) -> Iterator[list[Timed]]:
     r"""The statements of a stream file or a directory of them, in batches of about a megabyte.
 
-    A bad line raises InputError, or goes to `on_bad` (say, a `DeadLetters`) and reading goes on.
+    A bad line, and one of more than `max_line` bytes, raises InputError, or goes to `on_bad` (say, a
+    `DeadLetters`) and reading goes on.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -61,7 +66,10 @@ def read_stream(path: FilePath, *, on_bad: OnBad | None = None) -> Iterator[list
     [[(10, '<urn:a>', '<urn:p>', '"x"', None)]]
     """
     for name in stream_files(path):
-        yield from read_document(name, on_bad) if is_document(name) else _read_lines_of(name, on_bad)
+        if is_document(name):
+            yield from read_document(name, on_bad, max_line)
+        else:
+            yield from _read_lines_of(name, on_bad, max_line)
 
 
 def stream_files(path: FilePath) -> list[str]:
@@ -89,21 +97,28 @@ def copies_of(batch: Iterable[Timed], dictionary: Dictionary, context: int) -> C
     return copies
 
 
-def _read_lines_of(name: str, on_bad: OnBad | None) -> Iterator[list[Timed]]:
+def _read_lines_of(name: str, on_bad: OnBad | None, max_line: int) -> Iterator[list[Timed]]:
     text = TermText(name, keep_labels=True)
     line, offset = 1, 0
     with Source(name) as source:
-        for block in source.blocks():
-            batch = read_block(block, text)
+        for piece in source.pieces(longest=max_line):
+            if isinstance(piece, LongLine):
+                put_aside(BadLine(name, line, 1, offset, piece.shown, piece.reason(max_line)), on_bad)
+                line, offset = line + 1, offset + piece.length
+                continue
+            block = io.BytesIO(piece).readlines()
+            batch = read_block(block, text, max_line)
             if batch is None:
-                batch = list(_read_lines(block, text, _Position(name, line, offset), on_bad))
+                batch = list(_read_lines(block, text, _Position(name, line, offset), on_bad, max_line))
             if batch:
                 yield batch
-            line, offset = line + len(block), offset + sum(map(len, block))
+            line, offset = line + len(block), offset + len(piece)
 
 
-def read_block(block: list[bytes], text: TermText) -> list[Timed] | None:
+def read_block(block: list[bytes], text: TermText, max_line: int = MAX_LINE) -> list[Timed] | None:
     """All lines, each with its end, parsed in one go. None if any of them needs a closer look."""
+    if any(len(line) > max_line for line in block):
+        return None
     times: list[int] = []
     bodies: list[bytes] = []
     for line in block:
@@ -115,8 +130,11 @@ def read_block(block: list[bytes], text: TermText) -> list[Timed] | None:
             return None
         times.append(time)
         bodies.append(body)
+    joined = b"".join(bodies)
+    if not check_nested_terms(joined):
+        return None
     try:
-        quads = list(ox.parse(b"".join(bodies), format=ox.RdfFormat.N_QUADS))
+        quads = list(ox.parse(joined, format=ox.RdfFormat.N_QUADS))
     except SyntaxError:
         return None
     if len(quads) != len(times):
@@ -128,7 +146,7 @@ def _time(head: bytes) -> int | None:
     # `int` would also take spaces, underscores and a plus sign.
     digits = head[1:] if head[:1] == b"-" else head
     if not digits.isdigit():
-        return moment_of(head.decode("latin-1")) if len(head) < _LONGEST_MOMENT else None
+        return milliseconds(head.decode("latin-1"), needs_zone=False) if len(head) < _LONGEST_MOMENT else None
     if len(digits) > _LONGEST_TIME:
         return None
     time = int(head)
@@ -148,14 +166,18 @@ class Fault:
 
     column: int
     reason: str
+    shown: int | None = None
+    """How many bytes of the line a dead letter has of it; None: all."""
 
 
-def _read_lines(block: list[bytes], text: TermText, at: _Position, on_bad: OnBad | None) -> Iterator[Timed]:
+def _read_lines(
+    block: list[bytes], text: TermText, at: _Position, on_bad: OnBad | None, max_line: int
+) -> Iterator[Timed]:
     """Line by line, to find the bad ones."""
     for raw in block:
-        found = read_line(raw, text)
+        found = read_line(raw, text, max_line)
         if isinstance(found, Fault):
-            shown = text_of(raw)
+            shown = text_of(raw if found.shown is None else raw[: found.shown])
             put_aside(BadLine(at.file, at.line, found.column, at.offset, shown, found.reason), on_bad)
         elif found is not None:
             yield found
@@ -168,15 +190,17 @@ def text_of(raw: bytes) -> str:
     return raw.rstrip(b"\r\n").decode(errors="replace")
 
 
-def read_line(raw: bytes, text: TermText) -> Timed | Fault | None:
+def read_line(raw: bytes, text: TermText, max_line: int = MAX_LINE) -> Timed | Fault | None:
     r"""What one line says; None if it is empty or a comment.
 
     >>> text = TermText("s.tsv", keep_labels=True)
     >>> read_line(b"5\t<urn:a> <urn:p> <urn:b> .\n", text)
     (5, '<urn:a>', '<urn:p>', '<urn:b>', None)
     >>> read_line(b"5 <urn:a> <urn:p> <urn:b> .\n", text)
-    Fault(column=1, reason='no tab between time and statement')
+    Fault(column=1, reason='no tab between time and statement', shown=None)
     """
+    if len(raw) > max_line and (length := len(raw) - raw.endswith(b"\n")) > max_line:
+        return Fault(1, too_long(length, max_line), SHOWN)
     if not raw.strip() or raw.startswith(b"#"):
         return None
     head, tab, body = raw.rstrip(b"\r\n").partition(b"\t")
@@ -187,6 +211,8 @@ def read_line(raw: bytes, text: TermText) -> Timed | Fault | None:
         shown = head[:40].decode(errors="replace")
         return Fault(1, f"'{shown}' is not a time in milliseconds (a 64-bit integer), nor in ISO 8601")
     column = len(head) + 2
+    if not check_nested_terms(body):
+        return Fault(column, f"triple terms nest more than {MAX_NESTED} deep", SHOWN)
     try:
         quads = list(ox.parse(body, format=ox.RdfFormat.N_QUADS))
     except SyntaxError as problem:
@@ -197,11 +223,14 @@ def read_line(raw: bytes, text: TermText) -> Timed | Fault | None:
 
 
 def write_stream(path: FilePath, rows: Iterable[Timed]) -> int:
-    """Write a timed stream file (zipped if its name ends in `.gz`) and say how many lines it has."""
+    """Write a timed stream file (zipped if its name ends in `.gz`) and say how many lines it has.
+
+    `-` is standard output.
+    """
     name = os.fspath(path)
     count = 0
     try:
-        with open(path, "wb") as raw, _packed(name, raw) as out:
+        with _opened(name) as raw, _packed(name, raw) as out:
             for time, s, p, o, graph in rows:
                 if not NEVER < time < FOREVER:
                     raise UsageError(f"{time} is not a time in milliseconds", hint="it must fit into 64 bits")
@@ -218,6 +247,10 @@ def timed_line(statement: Timed) -> str:
     """A statement as a line has it, without its end."""
     time, s, p, o, graph = statement
     return f"{time}\t{s} {p} {o} {graph} ." if graph else f"{time}\t{s} {p} {o} ."
+
+
+def _opened(name: str) -> BinaryIO:
+    return open(1 if name == STANDARD else name, "wb", closefd=name != STANDARD)
 
 
 def _packed(name: str, raw: BinaryIO) -> io.TextIOWrapper:

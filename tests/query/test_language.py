@@ -430,9 +430,13 @@ BAD = [
     (f"CONSTRUCT {{ »WINDOW <urn:w> {ALL} }} {W} {ALL}", "from 'WINDOW'", "missing or misspelt"),
     (f"ASK {S} {{ ?s ?p ?o BIND(1 AS »?o) }}", "?o has a value before", "take another"),
     (f"ASK {S} {{ VALUES (?s ?o) {{ (1) }} »}}", "not SPARQL, from '}'", "missing or misspelt"),
-    (f"»SELECT ?s (COUNT(?o) AS ?n) {S} {ALL}", "neither grouped nor inside an aggregate", "GROUP BY"),
+    (
+        f"SELECT »?s (COUNT(?o) AS ?n) {S} {ALL}",
+        "?s is selected, but neither grouped nor inside an aggregate",
+        "GROUP BY",
+    ),
     (f"ASK {S} {{{'{' * 49}»{'{' * 9}{'}' * 59}", "more than 50 deep", "split"),
-    (f"»ASK {S} {'{' * 45}{'}' * 45}", "nested too deeply", "split"),
+    (f"ASK {S} {'{' * 32}»{'{' * 13}{'}' * 45}", "nested too deeply", "split"),
     (f"ASK {S} »\ud800", "half a character", "retype"),
 ]
 

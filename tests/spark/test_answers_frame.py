@@ -6,10 +6,13 @@ import os
 import re
 import tempfile
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
+import pyoxigraph as ox
 import pytest
+import rdflib
 from pyspark.errors import StreamingQueryException
 
 from ensue import Reasoner
@@ -18,11 +21,12 @@ from ensue.query.answers import Answers
 from ensue.query.language import parse_query
 from ensue.query.output import Result
 from ensue.query.tree import Form
-from ensue.spark import answers, closure, session
+from ensue.spark import answers, closure, network_answers, session
 from ensue.spark.answer_rows import Layout, Unpack
 from ensue.spark.results import pack
 from ensue.spark.source import register
 from ensue.streamfile import read_stream
+from ensue.windows.frontier import Disorder
 
 GUIDE = Path(__file__).parents[2] / "docs" / "spark.md"
 IN = "<http://example.org/isIn>"
@@ -301,3 +305,37 @@ def test_the_guide(spark, tmp_path, monkeypatch):
         # The guide asks for a session, and gets this one, with what it asks for.
         spark.conf.set("spark.sql.shuffle.partitions", partitions)
     assert list(tmp_path.glob("*/answers/*.parquet")), "what the examples write is there"
+
+
+def test_values_of_every_kind_are_taken_as_in_process(spark, stream):
+    """Names, times, backgrounds and graphs as `tests/test_user_values.py` has them for one process."""
+    query = f"REGISTER QUERY where AS SELECT ?x ?y FROM <urn:g> {STREAM} WHERE {{ ?x {IN} ?y . ?x a ?c }}"
+    typed = rdflib.Graph()
+    for train in ("urn:train1", "urn:train2"):
+        typed.add((rdflib.URIRef(train), rdflib.RDF.type, rdflib.URIRef("urn:Train")))
+    land = ox.Triple(ox.NamedNode("urn:city"), ox.NamedNode(IN[1:-1]), ox.NamedNode("urn:land"))
+    other = [("<urn:city>", IN, rdflib.URIRef("urn:county"))]
+    moment, name = datetime(1970, 1, 1, 0, 0, 14, tzinfo=UTC), rdflib.URIRef("urn:s")
+    options = {"background": land, "graphs": {ox.NamedNode("urn:g"): typed}, "t0": moment}
+    options["disorder"] = {name: Disorder(1000)}
+    rows, _ = run(
+        spark,
+        answers(spark, query, {name: stream}, "transitive-isin", reload={moment: other}, **options),
+        "kinds",
+    )
+    reasoner = Reasoner("transitive-isin", **options)
+    reasoner.register(query)
+    reasoner.reload(other, at=moment)
+    for batch in read_stream(stream):
+        reasoner.feed("urn:s", batch)
+    assert found(rows) == expected(reasoner.end())
+    assert {row.y for row in rows} >= {"urn:land", "urn:county"}
+    columns = closure(spark, "RANGE 4s STEP 4s", {ox.NamedNode("urn:s"): stream}, background=typed).columns
+    assert columns == ["open", "close", "s", "p", "o", "stamp"]
+    network_answers(
+        spark, "SELECT ?x WHERE { ?x ?p ?y }", {name: stream}, typed, disorder=options["disorder"]
+    )
+    with pytest.raises(UsageError, match="does not name a stream"):
+        answers(spark, query, {5: stream})
+    with pytest.raises(UsageError, match=r"a time of reload is 1\.5, not a time"):
+        answers(spark, query, {name: stream}, reload={1.5: other})

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import replace
+from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
-from marks import needs_full_device
+from marks import needs_full_device, needs_root
 
 from ensue.cli import main
 from ensue.errors import EnsueError, InputError, UsageError
@@ -267,3 +270,90 @@ def test_a_full_disk(tmp_path):
     os.symlink("/dev/full", ledgers.part_of(tmp_path / ledgers.NAME))
     with pytest.raises(EnsueError, match=f"{ledgers.NAME}: cannot be written: No space left on device"):
         ledger.close(Written(0))
+
+
+# What the system or other users do to it.
+
+
+@pytest.fixture
+def unprivileged():
+    """Call it to lose the rights of root, under which everything can be written."""
+    if os.geteuid() != 0:
+        yield lambda: None
+        return
+    yield lambda: os.seteuid(65534)
+    os.seteuid(0)
+
+
+@pytest.fixture
+def reachable():
+    """A folder that another user can reach, unlike pytest's own."""
+    place = Path(mkdtemp())
+    place.chmod(0o777)
+    yield place
+    shutil.rmtree(place)
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_one_that_cannot_be_written(reachable, unprivileged, is_new):
+    checkpoint = reachable / "checkpoint"
+    unprivileged()
+    if not is_new:
+        go_on(checkpoint, card())
+        checkpoint.chmod(0o500)
+    else:
+        checkpoint = Path("/") / "ensue-checkpoint"
+    with pytest.raises(EnsueError, match=r"cannot be written: Permission denied \(hint: is there space"):
+        go_on(checkpoint, card())
+    if not is_new:
+        checkpoint.chmod(0)
+        with pytest.raises(InputError, match="cannot be read: Permission denied"), alone(checkpoint):
+            pass
+        with pytest.raises(InputError, match="cannot be read: Permission denied"):
+            Ledger(checkpoint)
+
+
+@needs_full_device
+def test_a_full_disk_for_the_card(tmp_path):
+    os.symlink("/dev/full", ledgers.part_of(tmp_path / cards.NAME))
+    with pytest.raises(EnsueError, match="cannot be written: No space left on device"):
+        go_on(tmp_path, card())
+
+
+def test_it_is_made_private(tmp_path):
+    go_on(tmp_path / "new", card())
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o775, 0o777, 0o1777])
+def test_one_that_others_may_write_to_is_refused(tmp_path, mode):
+    checkpoint = tmp_path / "checkpoint"
+    go_on(checkpoint, card())
+    checkpoint.chmod(mode)
+    with pytest.raises(UsageError, match=r"is not private: others may write to it \(hint: `chmod 700"):
+        go_on(checkpoint, card())
+    checkpoint.chmod(0o755)
+    go_on(checkpoint, card())
+
+
+@needs_root
+def test_one_of_another_user_is_refused(tmp_path):
+    go_on(tmp_path / "checkpoint", card())
+    os.chown(tmp_path / "checkpoint", 65534, -1)
+    (tmp_path / "link").symlink_to("checkpoint")
+    for name in ("checkpoint", "link"):
+        with pytest.raises(UsageError, match="is not private: it belongs to user 65534"):
+            go_on(tmp_path / name, card())
+
+
+def test_a_second_run_leaves_the_card_of_the_first(tmp_path, capsys):
+    (tmp_path / "q.rq").write_text(TEXT.format(4))
+    (tmp_path / "s.tsv").touch()
+    words = [str(tmp_path / "q.rq"), "--stream", f"urn:s={tmp_path / 's.tsv'}", "--keep-all"]
+    words += ["--checkpoint", str(tmp_path / "checkpoint")]
+    go_on(tmp_path / "checkpoint", card(filtered=False))
+    before = (tmp_path / "checkpoint" / cards.NAME).read_bytes()
+    with alone(tmp_path / "checkpoint"):
+        assert main(["run", *words, "--rules", "rdfs-jena"]) == 2
+    assert "another run has the checkpoint" in capsys.readouterr().err
+    assert (tmp_path / "checkpoint" / cards.NAME).read_bytes() == before

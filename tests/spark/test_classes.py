@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from marks import needs_proc
@@ -83,6 +85,22 @@ def test_two_who_make_it_at_once_leave_one(folder):
     put(archive.kept, b"made again")
     assert archive.kept.file.read_bytes() == b"made again"
     assert sorted(folder.iterdir()) == sorted([archive.kept.file, other.kept.file])
+
+
+def test_what_no_java_has_used_for_long_goes_when_another_is_made(folder):
+    archive, old, used = (class_archive(replace(SHARING, build=f"sharing {n}"), "", {}) for n in range(3))
+    put(old.kept)
+    put(used.kept)
+    for each in (old, used):
+        os.utime(each.kept.file, (0, 0))
+    assert used.options
+    put(archive.kept)
+    assert (old.kept.file, archive.options is None, used.options is None) == (None, False, False)
+
+
+def test_without_a_private_folder_there_is_none(monkeypatch):
+    monkeypatch.setattr(classes, "_folder", lambda: None)
+    assert class_archive(SHARING, "", {}) is None
 
 
 def test_another_java_or_spark_has_another(folder):

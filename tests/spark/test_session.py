@@ -8,10 +8,13 @@ import os
 import subprocess
 import sys
 from collections import defaultdict
+from contextlib import suppress
+from pathlib import Path
 
 import job
 import pyarrow as pa
 import pytest
+from marks import needs_proc
 
 from ensue.errors import UsageError
 from ensue.spark.session import is_local, settings
@@ -43,6 +46,68 @@ def test_what_a_session_is_set_to(spark):
 
     [worker] = spark.range(1, numPartitions=1).mapInArrow(interpreter, "path string").collect()
     assert worker.path == sys.executable
+
+
+@needs_proc
+def test_nothing_of_a_session_listens_beyond_loopback(spark):
+    mine = {os.getpid(), spark._jvm.java.lang.ProcessHandle.current().pid()}
+    spark.range(2).mapInArrow(lambda batches: batches, "id long").count()  # Workers are there by now.
+    parents = {int(stat.name): _parent(stat) for stat in Path("/proc").iterdir() if stat.name.isdigit()}
+    for _ in range(4):
+        mine |= {pid for pid, parent in parents.items() if parent in mine}
+    sockets = {link for pid in mine for link in _links(pid)}
+    found = []
+    for table in ("tcp", "tcp6"):
+        for line in Path("/proc/net", table).read_text().splitlines()[1:]:
+            _, local, _, state, *_, inode = line.split()[:10]
+            if state == LISTENING and f"socket:[{inode}]" in sockets:
+                found.append(local.rpartition(":")[0])
+    assert found
+    assert set(found) <= LOOPBACK
+
+
+LISTENING = "0A"
+LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
+"""127.0.0.1, the same in IPv6, and ::1, as /proc/net has them on a machine with the usual order of bytes."""
+
+
+def _parent(process):
+    with suppress(OSError):  # It may have gone.
+        return int((process / "stat").read_text().rpartition(")")[2].split()[1])
+    return None
+
+
+def _links(pid):
+    found = []
+    with suppress(OSError):
+        for link in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):
+                found.append(os.readlink(link))
+    return found
+
+
+def test_what_spark_spills_cannot_be_read_by_others(spark):
+    folder = Path(spark.sparkContext.getConf().get("spark.local.dir"))
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert any(path.name.startswith("blockmgr-") for path in folder.iterdir())
+
+
+@needs_proc
+def test_who_connects_to_a_session_needs_its_secret(spark):
+    assert spark.sparkContext.getConf().get("spark.authenticate") == "true"
+    # Everybody can read the command line of Java.
+    java = spark._jvm.java.lang.ProcessHandle.current().pid()
+    assert b"secret" not in Path(f"/proc/{java}/cmdline").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("master", "on"),
+    [(None, True), ("local", True), ("local[*]", True), ("local[2,4]", True)]
+    + [(master, False) for master in ("local-cluster[2,1,1024]", "spark://host:7077", "yarn")],
+)
+def test_where_spark_makes_a_secret_it_is_asked_for(master, on):
+    chosen = settings(extra={} if master is None else {"spark.master": master})
+    assert (chosen.get("spark.authenticate") == "true") is on
 
 
 @pytest.fixture

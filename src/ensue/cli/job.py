@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from ensue.cli.budget import add_budget_options, budget_of
 from ensue.cli.pairs import pairs
 from ensue.cli.updates import add_update_options, updates_of
 from ensue.errors import UsageError
 from ensue.graphs import Graphs
+from ensue.inputlimits import MAX_LINE
 from ensue.job import Job, Settings, check_streams, read_query
 from ensue.knowledge import InFiles
 from ensue.maintain import STRATEGIES
@@ -28,7 +30,13 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that describe a job."""
     add = parser.add_argument
     add("queries", metavar="QUERY.rq", nargs="+", help="continuous queries in C-SPARQL or RSP-QL")
-    add("--stream", metavar="IRI=PATH", action="append", default=[], help="what a stream's IRI stands for")
+    add(
+        "--stream",
+        metavar="IRI=PATH",
+        action="append",
+        default=[],
+        help="what a stream's IRI stands for; - is standard input (--engine local)",
+    )
     add("--background", metavar="FILE", action="append", default=[], help="RDF that always holds")
     add_update_options(parser)
     add("--rules", metavar="REGIME|FILE", action="append", default=[], help="a regime or a file of rules")
@@ -74,6 +82,14 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
         help="tell what violates conditions: in a file, - for standard output (default: standard error)",
     )
     add("--every-violation", action="store_true", help="at each close, not only what is new or gone")
+    add(
+        "--max-line",
+        metavar="BYTES",
+        type=int,
+        default=MAX_LINE,
+        help=f"bytes of a line of a stream: a longer one is a dead letter (default and most: {MAX_LINE})",
+    )
+    add_budget_options(parser)
     add("-q", "--quiet", action="store_true", help="no progress and counts")
 
 
@@ -110,6 +126,7 @@ def job_of(args: argparse.Namespace, *, explain: bool = False) -> Job:
         equality=args.equality,
         violations=None if args.violations is None else "all" if args.every_violation else "changes",
         explain=explain,
+        budget=budget_of(args),
     )
     graphs = Graphs(pairs(args.graph, "--graph"), args.allow)
     knowledge = InFiles(tuple(args.background), graphs)

@@ -14,11 +14,13 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ensue.cli.budget import add_budget_options, budget_of
 from ensue.cli.output import Output
 from ensue.closing import close_once
 from ensue.dictionary import Dictionary
 from ensue.files import SYNTAXES, load_file
 from ensue.maintain import STRATEGIES
+from ensue.maintain.budget import Meter
 from ensue.model import Copies, Facts, Triple
 from ensue.plan.representatives import EQUALITIES
 from ensue.progress import Progress
@@ -65,6 +67,7 @@ def add_reason(subparsers: SubParsers) -> None:
     parser.add_argument("--strategy", choices=[*STRATEGIES], default="expiration", help="who computes it")
     parser.add_argument("--format", choices=[*SYNTAXES], help="the files' syntax, if not by extension")
     parser.add_argument("-o", "--output", metavar="OUT.nt", help="where to write (default: standard output)")
+    add_budget_options(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress and counts")
     parser.add_argument("files", metavar="FILE", nargs="+", help="RDF in any syntax; .gz works")
     parser.set_defaults(run=run)
@@ -75,6 +78,7 @@ def run(args: argparse.Namespace) -> int:
     progress = Progress(sys.stderr, quiet=args.quiet)
     rules = load_rules(*args.rules)
     dictionary = Dictionary()
+    dictionary.meter = Meter(budget_of(args))
     # Opened first: a path that cannot be written to should not cost a long run.
     with Output(args.output) as output:
         stated = _read(args, dictionary, progress)

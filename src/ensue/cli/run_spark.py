@@ -14,15 +14,17 @@ from types import FrameType
 from typing import Any, Protocol, Self, TypeVar
 
 from ensue.cli.job import job_of, streams_of
-from ensue.cli.report import report
+from ensue.cli.report import exit_code, report, write_metrics
 from ensue.cli.spark_sink import Sink
 from ensue.cli.violations import ViolationLines
+from ensue.cli.warn import warn
 from ensue.errors import UsageError
+from ensue.inputlimits import check_max_line
 from ensue.model import FOREVER, NEVER
 from ensue.progress import Progress
 from ensue.query.output import Result
 from ensue.reasoner import Reasoner
-from ensue.spark.card import Card, go_on
+from ensue.spark.card import Card, go_on, make
 from ensue.spark.ledger import Ledger, alone
 from ensue.spark.pipeline import AnyPlan
 from ensue.spark.plan import plan_of
@@ -40,16 +42,24 @@ def run_spark(args: argparse.Namespace) -> int:
     job = job_of(args)
     reasoner = job.reasoner()
     streams = streams_of(args, reasoner)
-    plan = plan_of(job, shards=args.shards or 1, keep_all=bool(args.keep_all), expand=bool(args.expand))
+    warn(job)
+    plan = plan_of(
+        job,
+        shards=args.shards or 1,
+        keep_all=bool(args.keep_all),
+        expand=bool(args.expand),
+        max_line=check_max_line(args.max_line),
+    )
     if plan.not_expanded_because is not None:
         progress.say(f"shards apply all rules: {plan.not_expanded_because}")
     filtered, expanded = plan.relevance is not None, plan.expansion is not None
     card = Card.of(job, shards=len(plan.keys), filtered=filtered, expanded=expanded)
     updates = [update.at for update in job.updates]
     sink_of = partial(_QuerySink, args, progress=progress, reasoner=reasoner, updates=updates)
-    sink, stopped = on_spark(args, plan, card, streams, sink_of, progress)
-    report(args, _COUNTED | sink.counters, time.perf_counter() - sink.started, progress)
-    return INTERRUPTED if stopped else 0
+    sink, stopped = on_spark(args, plan, card, streams, sink_of, progress, _COUNTED)
+    counted = _COUNTED | sink.counters
+    report(args, counted, time.perf_counter() - sink.started, progress)
+    return INTERRUPTED if stopped else exit_code(counted, sink.dead_of(streams))
 
 
 INTERRUPTED = 130
@@ -73,19 +83,24 @@ def on_spark(
     streams: dict[str, str],
     sink_of: Callable[[Ledger], S],
     progress: Progress,
+    counted: dict[str, Any],
 ) -> tuple[S, bool]:
-    """Run a plan to its end; the sink, and whether it was stopped before. The sink has what was counted."""
+    """Run a plan to its end; the sink, and whether it was stopped before. The sink has what was counted.
+
+    `counted` is what stands for it as long as nothing was.
+    """
     if plan.one_shard_because is not None:
         progress.say(f"one shard: {plan.one_shard_because}")
     checkpoint = None if args.checkpoint is None else Path(args.checkpoint)
-    if checkpoint is not None:
-        for line in go_on(checkpoint, card):
-            progress.say(line)
     feed = Feed(streams, args.speed or 0, args.batch_bytes, finite=not args.follow)
+    sink: S | None = None
     try:
         with ExitStack() as stack:
             if checkpoint is not None:
+                make(checkpoint)
                 stack.enter_context(alone(checkpoint))
+                for line in go_on(checkpoint, card):
+                    progress.say(line)
             sink = sink_of(Ledger(checkpoint))
             stack.enter_context(sink)
             with _ctrl_c_waits(progress):
@@ -103,6 +118,11 @@ def on_spark(
             with _stopped_by_ctrl_c(run, progress):
                 run.until_it_ends()
             return sink, run.was_stopped
+    except KeyboardInterrupt:
+        # What was counted up to the last micro-batch that was written.
+        seconds = 0.0 if sink is None else time.perf_counter() - sink.started
+        write_metrics(args, counted | ({} if sink is None else sink.counters), seconds)
+        raise
     except ConnectionRefusedError as problem:
         # Java could not even be told to stop.
         raise java_is_gone() from problem

@@ -240,6 +240,9 @@ class _Representing:
         [number] = self._classes.over(np.array([self._names.encode(term)]))
         return int(number)
 
+    def __len__(self) -> int:
+        return len(self._names)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._names, name)
 

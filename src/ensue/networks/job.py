@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ensue.files import FilePath
-from ensue.knowledge import InFiles, Sent
+from ensue.knowledge import Knowledge, Sent
 from ensue.networks.loops import Limit
 from ensue.networks.networks import Networks
 from ensue.networks.steps import NetworkSteps
 from ensue.networks.tree import NetworkFile, Select
+from ensue.query.knowledge_in import Backgrounds, knowledge_in
 from ensue.windows.frontier import Disorder
 from ensue.windows.guard import MAX_JUMP, check_jump
 
@@ -40,14 +40,14 @@ class NetworkJob:
         cls,
         file: NetworkFile,
         streams: Iterable[str],
-        background: Iterable[FilePath] = (),
+        background: Backgrounds | Knowledge = (),
         disorder: Disorder | Mapping[str, Disorder] | None = None,
         limit: Limit | None = None,
         max_jump: int | None = MAX_JUMP,
     ) -> NetworkJob:
         """The same of files, which are read now: whoever does the job needs none."""
-        known = Sent(tuple(InFiles(tuple(background)).background()))
         check_jump(max_jump)
+        known = Sent(tuple(knowledge_in(background).background()))
         return cls(file, tuple(streams), known, disorder or Disorder(), limit or Limit(), max_jump)
 
     def networks(self, owns: Callable[[str], bool] | None = None, *, journal: bool = False) -> Networks:

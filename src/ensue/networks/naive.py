@@ -15,7 +15,8 @@ from ensue.networks.join import Solution
 from ensue.networks.matcher import Match
 from ensue.networks.tree import DEFAULT, Besides, Branch, Exists, NetworkRule, Select
 from ensue.networks.tree import Quad as Pattern
-from ensue.rules.expressions import read_term, write_term
+from ensue.rules.expressions import read_term, split_base, write_term
+from ensue.rules.growth import bounded
 from ensue.rules.tree import Bind, Guard, Node, Var
 
 
@@ -70,7 +71,8 @@ class NaiveMatcher:
     def _matches(self) -> Iterator[Match]:
         for number, rule in enumerate(self._rules):
             for at, branch in enumerate(rule.branches):
-                found = self._store.query(self._queries[number][at])
+                query = bounded(self._queries[number][at])
+                found = self._store.query(query.text, custom_functions=dict(query.functions))
                 assert isinstance(found, QuerySolutions)
                 names = [Variable(_name(variable)) for variable in branch.visible()]
                 for row in found:
@@ -85,7 +87,17 @@ def query_text(branch: Branch) -> str:
     >>> query_text(Branch((Pattern("<urn:g>", Var("x"), "<urn:p>", Var("_:1")),)))
     'SELECT DISTINCT * WHERE { GRAPH <urn:g> { ?x <urn:p> ?blank1 } }'
     """
-    return f"SELECT DISTINCT * WHERE {{ {_group(branch)} }}"
+    return f"{_base(branch)}SELECT DISTINCT * WHERE {{ {_group(branch)} }}"
+
+
+def _base(branch: Branch) -> str:
+    """The declaration of the base that expressions of the branch have: all the same, or none."""
+    texts = [part.text for part in branch.parts if isinstance(part, Bind | Guard)]
+    found = [split_base(text)[0] for text in texts]
+    for part in branch.parts:
+        if isinstance(part, Exists | Besides):
+            found += map(_base, part.alternatives)
+    return max(found, default="")
 
 
 def _group(branch: Branch) -> str:
@@ -99,7 +111,7 @@ def _group(branch: Branch) -> str:
 
 
 def _bind(bind: Bind, known: set[Var]) -> str:
-    text = str(bind.args[0]) if bind.name == "same" else bind.text
+    text = str(bind.args[0]) if bind.name == "same" else split_base(bind.text)[1]
     if bind.target in known:
         return f"FILTER(sameTerm({text}, {_node(bind.target)}))"
     known.add(bind.target)
@@ -109,7 +121,7 @@ def _bind(bind: Bind, known: set[Var]) -> str:
 def _part(part: Guard | Exists | Besides) -> str:
     match part:
         case Guard() if part.name == "sparql":
-            return f"FILTER({part.text})"
+            return f"FILTER({split_base(part.text)[1]})"
         case Guard():
             return f"FILTER({_TESTS[part.name].format(*map(_node, part.args))})"
         case Exists():

@@ -17,9 +17,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from ensue.errors import UsageError
+from ensue.errors import BrokenError, UsageError
 from ensue.files import FilePath, Statement
-from ensue.knowledge import InFiles, Sent
+from ensue.knowledge import Knowledge
 from ensue.networks.dataset import Dataset, Ground
 from ensue.networks.join import Solution
 from ensue.networks.loops import Limit, Trail, UnsettledError
@@ -28,12 +28,10 @@ from ensue.networks.parse import load_network, parse
 from ensue.networks.template import MADE, Template
 from ensue.networks.tree import DEFAULT, NetworkFile, NetworkRule, Select
 from ensue.query.answers import Answers
+from ensue.query.knowledge_in import Backgrounds, knowledge_in
 from ensue.query.output import Result
-from ensue.query.terms_in import Term, term_text
+from ensue.query.timed_in import TimedStatement, timed_in
 from ensue.query.tree import Form
-
-Arriving = tuple[int, Term, Term, Term] | tuple[int, Term, Term, Term, Term | None]
-"""Time in ms, subject, predicate, object, and the graph name if there is one."""
 
 Waiting = tuple[int, Solution]
 """A branch, and a solution of it."""
@@ -48,9 +46,6 @@ class Since(NamedTuple):
 
 Agenda = dict[Waiting, Since]
 """The new solutions of a rule."""
-
-Background = Iterable[FilePath] | Sent
-"""Files, or what was in them."""
 
 
 @dataclass(slots=True)
@@ -83,7 +78,7 @@ class Network:
         self,
         source: str | NetworkFile,
         *,
-        background: Background = (),
+        background: Backgrounds | Knowledge = (),
         limit: Limit | None = None,
         matcher: Callable[[tuple[NetworkRule, ...]], Matcher] = DeltaMatcher,
     ) -> None:
@@ -101,18 +96,19 @@ class Network:
         self._agendas: dict[int, Agenda] = {}
         """By the rules' numbers; only of those that have something to do."""
         self._trail = Trail(self._rules, limit or Limit())
-        self._background: Sent | InFiles | None = (
-            background if isinstance(background, Sent) else InFiles(tuple(background))
-        )
+        self._background: Knowledge | None = knowledge_in(background)
         self.made = 0
         """How many nodes its rules have made."""
         self._key: str | None = None
         self._label = ""
         self._stopped = False
+        self._failure: BaseException | None = None
         self.tally = Tally()
 
     @classmethod
-    def from_files(cls, *paths: FilePath, background: Background = (), limit: Limit | None = None) -> Network:
+    def from_files(
+        cls, *paths: FilePath, background: Backgrounds | Knowledge = (), limit: Limit | None = None
+    ) -> Network:
         """The network of one file, or of several one after the other."""
         return cls(load_network(*paths), background=background, limit=limit)
 
@@ -150,14 +146,14 @@ class Network:
 
     # -- elements --------------------------------------------------------------------------------------
 
-    def push(self, statements: Iterable[Arriving]) -> list[Result]:
+    def push(self, statements: Iterable[TimedStatement]) -> list[Result]:
         """Let statements arrive in the order in which they are given, and give what is selected.
 
         Those of one time next to each other are one element, unless the file says that each is.
         """
         found: list[Result] = []
-        for time, same in groupby(map(in_text, statements), key=itemgetter(0)):
-            found += self.arrive(time, [statement for _, statement in same])
+        for time, same in groupby(timed_in(statements, None), key=itemgetter(0)):
+            found += self.arrive(time, [statement[1:] for statement in same])
         return found
 
     def start(self, time: int) -> list[Result]:
@@ -172,6 +168,9 @@ class Network:
         """The same for statements of one time, as terms in canonical text."""
         if self._stopped:
             raise UsageError("this network did not settle, and was stopped", hint="make a new one")
+        if self._failure is not None:
+            what = f"this network stopped in the middle: {self._failure or type(self._failure).__name__}"
+            raise BrokenError(what, hint="make a new one") from self._failure
         found = self.start(time)
         quads = [self._arriving(*statement) for statement in statements]
         for element in [[quad] for quad in quads] if self.file.element == "statement" else [quads]:
@@ -191,8 +190,9 @@ class Network:
     def _settle(self, time: int, new: Iterable[Match]) -> Iterator[Result]:
         """Rounds, until all agendas are empty."""
         self._trail.begin(time)
-        self._put(new, None)
         try:
+            self._put(new, None)
+            self._trail.look(len(self), 1)
             while self._agendas:
                 self._trail.round()
                 turn: int | None = min(self._agendas)
@@ -201,6 +201,9 @@ class Network:
                     turn = min((number for number in self._agendas if number > turn), default=None)
         except UnsettledError:
             self._stopped = True
+            raise
+        except BaseException as failure:
+            self._failure = failure
             raise
         self.tally.firings += self._trail.firings
         self.tally.most_rounds = max(self.tally.most_rounds, self._trail.rounds)
@@ -223,6 +226,7 @@ class Network:
             yield self._selected(time, rule, rule.effect, fired)
         else:
             self._put(self._updated(number, fired), number)
+            self._trail.look(len(self), len(fired))
 
     def _updated(self, number: int, fired: list[Waiting]) -> Iterable[Match]:
         templates = self._templates[number]
@@ -245,13 +249,6 @@ class Network:
         return Result(
             rule.name, time, time, Answers(Form.SELECT, names, rows), of_event=True, graph=self._key
         )
-
-
-def in_text(statement: Arriving) -> tuple[int, Statement]:
-    """A statement's time, and its terms as canonical text."""
-    time, s, p, o, *names = statement
-    graph = names[0] if names else None
-    return time, (term_text(s), term_text(p), term_text(o), None if graph is None else term_text(graph))
 
 
 def _by_terms(fired: Waiting) -> tuple[int, tuple[str, ...]]:

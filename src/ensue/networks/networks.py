@@ -14,17 +14,19 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from ensue.files import FilePath, Statement
-from ensue.knowledge import InFiles, Sent
+from ensue.knowledge import Knowledge, Sent
 from ensue.networks.dataset import Dataset, Ground
 from ensue.networks.journal import Changes, Journal
 from ensue.networks.keys import keys_of
 from ensue.networks.loops import Limit
 from ensue.networks.matcher import DeltaMatcher
-from ensue.networks.network import Arriving, Background, Network, in_text
+from ensue.networks.network import Network
 from ensue.networks.parse import load_network, parse
 from ensue.networks.tree import NetworkFile
 from ensue.query.apart import NO_KEY
+from ensue.query.knowledge_in import Backgrounds, knowledge_in
 from ensue.query.output import Result
+from ensue.query.timed_in import TimedStatement, timed_in
 
 
 class Changed(NamedTuple):
@@ -48,15 +50,14 @@ class Networks:
         self,
         source: str | NetworkFile,
         *,
-        background: Background = (),
+        background: Backgrounds | Knowledge = (),
         limit: Limit | None = None,
         owns: Callable[[str], bool] | None = None,
         journal: bool = False,
     ) -> None:
         """`owns` says which keys are one's own, the others being somebody else's; `journal`: see `take`."""
         self.file = parse(source) if isinstance(source, str) else source
-        files = background if isinstance(background, Sent) else InFiles(tuple(background))
-        known = Sent(tuple(files.background()))
+        known = Sent(tuple(knowledge_in(background).background()))
         rules = _without_keys(self.file)
         self._matcher = DeltaMatcher(rules.rules)
         self._first = Network(rules, background=known, limit=limit, matcher=lambda _: self._matcher)
@@ -71,7 +72,7 @@ class Networks:
 
     @classmethod
     def from_files(
-        cls, *paths: FilePath, background: Background = (), limit: Limit | None = None
+        cls, *paths: FilePath, background: Backgrounds | Knowledge = (), limit: Limit | None = None
     ) -> Networks:
         """The networks of one file, or of several one after the other."""
         return cls(load_network(*paths), background=background, limit=limit)
@@ -95,11 +96,11 @@ class Networks:
             return mine
         return mine | {"networks": len(self._networks), "unkeyed": self.unkeyed}
 
-    def push(self, statements: Iterable[Arriving]) -> list[Result]:
+    def push(self, statements: Iterable[TimedStatement]) -> list[Result]:
         """Let statements arrive in the order in which they are given: see `Network.push`."""
         found: list[Result] = []
-        for time, same in groupby(map(in_text, statements), key=itemgetter(0)):
-            found += self.arrive(time, [statement for _, statement in same])
+        for time, same in groupby(timed_in(statements, None), key=itemgetter(0)):
+            found += self.arrive(time, [statement[1:] for statement in same])
         return found
 
     def start(self, time: int) -> list[Result]:

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
-from itertools import groupby
 from operator import itemgetter
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
+from pyoxigraph import NamedNode
 
 from ensue.badlines import BadLine
 from ensue.errors import BufferFullError, UsageError, did_you_mean
 from ensue.files import Statement
 from ensue.model import FOREVER, NEVER
-from ensue.networks.network import Arriving, in_text
 from ensue.query.output import Result
+from ensue.query.terms_in import ByName, Name, by_name, name_text
+from ensue.query.timed_in import Time, TimedStatement, time_in, timed_in
 from ensue.streamfile import Timed, timed_line
-from ensue.windows.frontier import MAX_PENDING, Clock, Disorder, Frontier, Gate, Times
+from ensue.windows.frontier import MAX_PENDING, Clock, Disorder, Frontier, Gate, Times, wall_clock
 from ensue.windows.guard import MAX_JUMP, REASON, Guard, Places, check_jump
 from ensue.windows.runs import Runs
 
@@ -63,9 +64,9 @@ class NetworkRun(Generic[N]):
     def __init__(
         self,
         network: N,
-        streams: Iterable[str],
+        streams: Name | Iterable[Name],
         *,
-        disorder: Disorder | Mapping[str, Disorder] | None = None,
+        disorder: Disorder | ByName[Disorder] | None = None,
         clock: Clock | None = None,
         max_pending: int = MAX_PENDING,
         max_jump: int | None = MAX_JUMP,
@@ -75,24 +76,32 @@ class NetworkRun(Generic[N]):
         self.network = network
         self._frontier = Frontier(clock)
         self._gate = Gate(self._frontier)
-        self._streams = {stream: at for at, stream in enumerate(streams)}
+        names = [streams] if isinstance(streams, str | NamedNode) else streams
+        self._streams = {name_text(stream): at for at, stream in enumerate(names)}
+        by_stream = by_name(disorder) if isinstance(disorder, Mapping) else {}
         for stream in self._streams:
-            allowed = disorder.get(stream) if isinstance(disorder, Mapping) else disorder
+            allowed = by_stream.get(stream) if isinstance(disorder, Mapping) else disorder
             self._frontier.add(stream, allowed)
         self._max_pending = max_pending
         self._waiting: list[Waiting] = []
-        self._guard = Guard[list[Timed]](max_jump, _joined, _taken, _times, _last)
+        self._coming: deque[Waiting] = deque()
+        """Those whose time has come."""
+        self._guard = Guard[list[Timed]](max_jump, _joined, _taken, _times, _last, clock or wall_clock)
         self._rejected: deque[BadLine] = deque(maxlen=_LETTERS)
         self._ready: deque[Result] = deque()
+        self._due = False
+        """Whether results were asked for that nobody has begun to take."""
         self.answers = 0
 
-    def push(self, stream: str, statements: Iterable[Arriving]) -> None:
-        """Let statements wait for their time; `advance` lets them arrive."""
-        self.feed(stream, [(time, *statement) for time, statement in map(in_text, statements)])
+    def push(self, stream: Name, statements: Iterable[TimedStatement]) -> None:
+        """Let statements, as `Reasoner.push` takes them, wait for their time; `advance` lets them arrive."""
+        self.feed(name_text(stream), list(timed_in(statements, None)))
 
     def feed(self, stream: str, batch: Iterable[Timed]) -> None:
         """Like `push`, for terms that are canonical text already, as `read_stream` gives them."""
         self._check(stream)
+        self._check_taken()
+        self._catch_up()
         passed, rejected = self._guard.let_in(stream, list(batch))
         for statement in rejected or ():
             self._rejected.append(BadLine(stream, None, None, None, timed_line(statement), REASON))
@@ -124,54 +133,86 @@ class NetworkRun(Generic[N]):
             if not self._gate.admits_all(stream, some, end - first):
                 [time] = some.tolist()
                 if self._gate.is_late(time):
-                    self._ready.extend(self._due())
+                    self._read_due()
                 if not self._gate.admits(stream, time, (), end - first):
                     continue
             self._waiting += [(statement[0], number, statement) for statement in between(first, end)]
 
-    def heartbeat(self, stream: str, time: int) -> None:
+    def heartbeat(self, stream: Name, time: Time) -> None:
         """Nothing at or below `time` will follow on a stream."""
-        self._check(stream)
-        self._let_in(stream, self._guard.heartbeat(stream, time))
-        self._frontier.heartbeat(stream, time)
+        name, promised = name_text(stream), time_in(time, promise=True)
+        self._check(name)
+        self._let_in(name, self._guard.heartbeat(name, promised))
+        self._frontier.heartbeat(name, promised)
 
-    def advance(self, to: int | None = None) -> Iterator[Result]:
-        """What is selected as all arrives whose time has come: by what came, or because it is `to` now."""
+    def advance(self, to: Time | None = None) -> Iterator[Result]:
+        """What is selected as all arrives whose time has come: by what came, or because it is `to` now.
+
+        Rules fire as results are taken; what is not taken comes first the next time.
+        """
         if to is not None:
+            promised = time_in(to, "to", promise=True)
             for stream in self._streams:
-                self._let_in(stream, self._guard.heartbeat(stream, to))
-            self._frontier.advance(to)
-        return self._release()
+                self._let_in(stream, self._guard.heartbeat(stream, promised))
+            self._frontier.advance(promised)
+        self._due = True
+        return self._results()
 
-    def end(self, stream: str | None = None) -> Iterator[Result]:
+    def end(self, stream: Name | None = None) -> Iterator[Result]:
         """Nothing will follow on a stream (None: on any)."""
-        for name in [stream] if stream is not None else list(self._streams):
+        for name in [name_text(stream)] if stream is not None else list(self._streams):
             self._check(name)
             self._let_in(name, self._guard.end(name))
             self._frontier.end(name)
-        return self._release()
+        self._due = True
+        return self._results()
+
+    def _results(self) -> Iterator[Result]:
+        self._due = False
+        yield from self._release()
+
+    def _catch_up(self) -> None:
+        """Do what `advance` or `end` has promised, if nobody has begun to take it: the results wait."""
+        if self._due:
+            self._due = False
+            self._read_due()
+
+    def _read_due(self) -> None:
+        """Let arrive what has had its time: results wait to be taken."""
+        self._ready.extend(list(self._release()))
+
+    def _check_taken(self) -> None:
+        if len(self._ready) > self._max_pending:
+            what = f"{len(self._ready):,} results wait to be taken"
+            raise BufferFullError(what, hint="iterate over what advance() gives, or hold more: max_pending")
 
     def _release(self) -> Iterator[Result]:
         for stream in list(self._guard.held):
             self._let_in(stream, self._guard.heartbeat(stream, self._frontier.time))
         yield from self.take_ready()
-        yield from self._due()
-
-    def take_ready(self) -> Iterator[Result]:
-        """The results of what was released before something late."""
-        while self._ready:
-            yield self._ready.popleft()
-
-    def _due(self) -> Iterator[Result]:
         frontier = self._frontier.time
         self._waiting.sort(key=itemgetter(0, 1))
         due = [each for each in self._waiting if each[0] <= frontier]
         del self._waiting[: len(due)]
-        for time, same in groupby(due, key=itemgetter(0)):
-            for result in self.network.arrive(time, [statement[1:] for _, _, statement in same]):
-                yield self._counted(result)
+        self._coming.extend(due)
+        while self._coming:
+            time = self._coming[0][0]
+            same = []
+            while self._coming and self._coming[0][0] == time:
+                same.append(self._coming.popleft()[2][1:])
+            yield from self._taken(self.network.arrive(time, same))
         if frontier == FOREVER:  # perhaps nothing has come at all
-            yield from map(self._counted, self.network.start(0))
+            yield from self._taken(self.network.start(0))
+
+    def _taken(self, results: Iterable[Result]) -> Iterator[Result]:
+        """Results as they are taken, after those that wait. What is not taken waits."""
+        self._ready.extend(map(self._counted, results))
+        yield from self.take_ready()
+
+    def take_ready(self) -> Iterator[Result]:
+        """The results that wait to be taken."""
+        while self._ready:
+            yield self._ready.popleft()
 
     def _counted(self, result: Result) -> Result:
         self.answers += len(result.answers.rows)
@@ -184,6 +225,7 @@ class NetworkRun(Generic[N]):
 
     def metrics(self) -> dict[str, Any]:
         """Counters, for machines."""
+        self._catch_up()
         streams = {name: asdict(self._gate.counters(name)) for name in self._streams}
         return {
             "streams": streams,

@@ -52,6 +52,8 @@ def _without_blanks(node: p.Node) -> p.Node:
         name in node.variables or name.startswith("_:") for name in variables(node.child)
     ):
         return _without_blanks(node.child)
+    if isinstance(node, p.Join | p.Product):
+        return replace(node, parts=tuple(map(_without_blanks, node.parts)))
     inner = {
         each.name: _without_blanks(getattr(node, each.name))
         for each in fields(node)
@@ -64,6 +66,8 @@ def variables(node: p.Node) -> set[str]:
     """The variables of the patterns below an operator."""
     if isinstance(node, p.Match):
         return {slot for pattern in node.patterns for slot in pattern if isinstance(slot, str)}
+    if isinstance(node, p.Join | p.Product):
+        return set().union(*map(variables, node.parts))
     parts = (getattr(node, each.name) for each in fields(node))
     return set().union(*(variables(part) for part in parts if isinstance(part, p.Node)))
 
@@ -83,8 +87,9 @@ def supports(
             yield Support()
         case p.Occurrences():
             yield Support(notes=(EVENTS,))
-        case p.Join(left, right):
-            yield from (one + other for one, other in product(inner(left), inner(right)))
+        case p.Join(parts) | p.Product(parts):
+            for one_of_each in product(*map(inner, parts)):
+                yield sum(one_of_each, Support())
         case p.Union(left, right):
             yield from chain(inner(left), inner(right))
         case p.Minus(left, _):

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from enum import IntEnum
 from itertools import pairwise
-from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from ensue.errors import BufferFullError
 from ensue.model import FOREVER, NEVER
 from ensue.query.arrivals import Arrivals, Batch
-from ensue.query.terms_in import Term, term_text
+from ensue.query.timed_in import TimedStatement, timed_in
 from ensue.streamfile import Timed
 from ensue.windows.frontier import (
     ArrivalTimes,
@@ -26,15 +25,13 @@ from ensue.windows.frontier import (
     Gate,
     Rows,
     Times,
+    wall_clock,
 )
 from ensue.windows.leaps import Leaps
 from ensue.windows.spec import Grid
 
 if TYPE_CHECKING:
     from ensue.maintain.kernel.folder import Folder
-
-Statement = tuple[int | None, Term, Term, Term] | tuple[int | None, Term, Term, Term, Term | None]
-"""Time in ms (None: now, by the clock), subject, predicate, object, and the graph name if there is one."""
 
 
 class Act(IntEnum):
@@ -59,7 +56,7 @@ class Intake:
         self._max_pending = max_pending
         self._frontier = Frontier(clock)
         self._gate = Gate(self._frontier)
-        self._arrival_time = ArrivalTimes(clock or _wall)
+        self._arrival_time = ArrivalTimes(clock or wall_clock)
         self._buffers: dict[str, Buffer] = {}
         self._of_no_use: dict[str, Buffer] = {}
         """The times of streams of which not all statements matter: those that do not pass time, too."""
@@ -183,6 +180,13 @@ class Intake:
         act = Act.RETRACT_EVERY if every else Act.RETRACT_NEWEST
         self._buffers[stream].put(*_rows(arrivals, act))
 
+    def retracts(self, stream: str) -> bool:
+        """Whether a retraction waits for its time."""
+        if stream not in self._buffers:
+            return False
+        _, rows = self._buffers[stream].waiting()
+        return len(rows) > 0 and bool((rows[:, 4] != Act.ADMIT).any())
+
     def release(self, to: int) -> Iterator[Released]:
         """What has waited for a time up to `to`, stream by stream, each in order."""
         for stream, buffer in self._buffers.items():
@@ -277,12 +281,9 @@ class Intake:
         """What became of a stream's statements."""
         return self._gate.counters(stream)
 
-    def timed(self, statement: Statement) -> Timed:
-        """A statement of a user's as canonical text, at its time or now."""
-        time, s, p, o, *graph = statement
-        name = None if not graph or graph[0] is None else term_text(graph[0])
-        at = self._arrival_time() if time is None else time
-        return at, term_text(s), term_text(p), term_text(o), name
+    def timed(self, statements: Iterable[TimedStatement]) -> list[Timed]:
+        """Statements of a user's as canonical text, each at its time or now."""
+        return list(timed_in(statements, self._arrival_time))
 
 
 def _rows(arrivals: Arrivals, act: Act) -> tuple[Times, Rows]:
@@ -293,7 +294,3 @@ def _rows(arrivals: Arrivals, act: Act) -> tuple[Times, Rows]:
 
 def _arrivals(times: Times, rows: Rows) -> Arrivals:
     return Arrivals(times, *(rows[:, column] for column in range(4)))
-
-
-def _wall() -> int:
-    return time_ns() // 1_000_000

@@ -19,9 +19,11 @@ from ensue.query.language_clauses import CSPARQL, RSPQL, GraphPattern, Outline, 
 from ensue.query.language_cursor import Cursor
 from ensue.query.language_events import find_events
 from ensue.query.language_markers import EventClause, event_window
-from ensue.query.language_sparql import algebra, inner
+from ensue.query.language_select import written_out
+from ensue.query.language_sparql import Inner, algebra, inner
 from ensue.query.tree import ContinuousQuery, Form, Kind, Partition, Relation, StreamWindow
 from ensue.rules.lexer import Source, Token
+from ensue.rules.textlimits import check_limits
 
 DEFAULT_BASE = "file:///"
 """What relative IRIs in a query without BASE are relative to. Streams are not: `<s>` is the stream `s`."""
@@ -43,6 +45,7 @@ def _parse(text: str, file: str, name: str) -> ContinuousQuery:
     source = Source(text, file, QuerySyntaxError)
     cursor = Cursor(source)
     found = outline(cursor)
+    check_limits(source, (token for token in cursor.tokens if token not in found.ours), "query")
     base = found.names.base or DEFAULT_BASE
     _check_languages(source, found)
     _check_stream_form(source, found)
@@ -51,7 +54,7 @@ def _parse(text: str, file: str, name: str) -> ContinuousQuery:
     _check_graph_names(source, found, {window.name for window in streams if window.name})
     _check_terms(source, found, [token for token in cursor.tokens if token not in found.ours])
     temporal = find_events(cursor, found, base)
-    rest = temporal.rest if temporal else inner(source, cursor.tokens, found.ours)
+    rest = temporal.rest if temporal else _sparql(source, cursor.tokens, found.ours)
     form = Form(found.first_form().text.upper())
     query = ContinuousQuery(
         name=_name(found, name),
@@ -74,6 +77,11 @@ def _parse(text: str, file: str, name: str) -> ContinuousQuery:
     )
     _check_within_events(query)
     return query
+
+
+def _sparql(source: Source, tokens: list[Token], ours: set[Token]) -> Inner:
+    left = [token for token in tokens if token not in ours]
+    return inner(source, tokens, ours, replaced=written_out(left))
 
 
 def _name(found: Outline, name: str) -> str:

@@ -12,20 +12,24 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Any
 
 import pyoxigraph as ox
 import rdflib
 from pyparsing import ParseBaseException, ParseResults
-from rdflib.plugins.sparql.algebra import translateQuery
+from rdflib.plugins.sparql.algebra import translateQuery, traverse
 from rdflib.plugins.sparql.parser import GroupGraphPattern, Query
 from rdflib.plugins.sparql.parserutils import CompValue
 
 from ensue.errors import QueryError, QuerySyntaxError
 from ensue.query.language_cursor import blank
+from ensue.query.language_select import overridden, ungrouped
+from ensue.query.language_shape import narrow
 from ensue.query.tree import HIDDEN
-from ensue.rdflib_grammar import quick
+from ensue.rdflib_grammar import deep_calls, parsed
+from ensue.rules.growth import bounded
 from ensue.rules.lexer import Source, Token
 
 
@@ -105,10 +109,13 @@ def algebra(query: Inner, prefixes: dict[str, str], base: str) -> CompValue:
     ('AskQuery', 'BGP')
     """
     try:
-        with _literals_as_written():
-            parsed = quick(Query).parse_string(query.text, parse_all=True)
-            _keep_filters(parsed)
-            found = translateQuery(parsed, base, prefixes).algebra
+        with _literals_as_written(), deep_calls():
+            tree = parsed(Query, query.text)
+            _keep_filters(tree)
+            narrow(tree)
+            # Of two prefixes for one namespace rdflib would forget the first.
+            tree[1] = traverse(tree[1], visitPost=partial(_resolved, prefixes))
+            found = translateQuery(tree, base).algebra
             _order_star(query, found)
         _check_meaning(query, prefixes, base)
         return found
@@ -126,6 +133,13 @@ def algebra(query: Inner, prefixes: dict[str, str], base: str) -> CompValue:
         place = query.source.place(query.tokens[0].start)
         what = f"this query parses but cannot be translated: {problem}"
         raise QueryError(what, place=place, hint="write it in a simpler way") from problem
+
+
+def _resolved(prefixes: Mapping[str, str], node: Any) -> rdflib.URIRef | None:
+    """The IRI of a prefixed name; None, which keeps it, for any other node of the tree."""
+    if not isinstance(node, CompValue) or node.name != "pname":
+        return None
+    return rdflib.URIRef(prefixes[node.prefix or ""] + (node.localname or ""))
 
 
 def _keep_filters(parsed: Any) -> None:
@@ -245,7 +259,7 @@ def _closing(query: Inner, opening: int) -> int:
 
 def _fault(group: str) -> int | None:
     try:
-        quick(GroupGraphPattern).parse_string(group, parse_all=True)
+        parsed(GroupGraphPattern, group)
     except ParseBaseException as problem:
         return problem.loc
     except Exception:
@@ -281,7 +295,7 @@ def _check_meaning(query: Inner, prefixes: dict[str, str], base: str) -> None:
     Either may have to evaluate the query, so both must take it.
     """
     try:
-        ox.Store().query(query.text, base_iri=base, prefixes=prefixes)
+        _try_to_run(query.text, prefixes, base)
     except SyntaxError as problem:
         found = re.match(r"error at (\d+):(\d+)", str(problem))
         offset = Source(query.text, "").offset(int(found[1]), int(found[2])) if found else 0
@@ -290,9 +304,30 @@ def _check_meaning(query: Inner, prefixes: dict[str, str], base: str) -> None:
         pass  # it parsed; that it cannot be evaluated here, for want of a function, is no fault of its
 
 
+def _try_to_run(text: str, prefixes: dict[str, str], base: str) -> None:
+    """Have oxigraph parse a query; an ASK is evaluated at once, so what it makes is bounded."""
+    own = bounded(text)
+    try:
+        ox.Store().query(
+            own.text,
+            base_iri=base,
+            prefixes=prefixes,
+            custom_functions=dict(own.functions),
+            custom_aggregate_functions=dict(own.aggregates),
+        )
+    except SyntaxError:
+        # The same fault again, at its place in the text as it was.
+        ox.Store().query(text, base_iri=base, prefixes=prefixes)
+
+
 def _meaning_error(query: Inner, index: int, problem: str) -> QueryError:
     """An error at or before a token: oxigraph notices at the end of a group or of a query."""
     tokens = query.tokens[:index]
+    loose = ungrouped(query.tokens)
+    if loose is not None:
+        what = f"{loose.text} is selected, but neither grouped nor inside an aggregate"
+        hint = f"add it to GROUP BY, or select (SAMPLE({loose.text}) AS ?y)"
+        return QueryError(what, place=query.source.place(loose.start), hint=hint)
     if "variable that is unbound" in problem:
         at = next((token for token in reversed(tokens) if token.is_word("SELECT")), query.tokens[0])
         what = "a variable is selected that is neither grouped nor inside an aggregate"
@@ -301,6 +336,13 @@ def _meaning_error(query: Inner, index: int, problem: str) -> QueryError:
     for number in range(len(tokens) - 1, 0, -1):
         name = tokens[number].text[1:] if tokens[number - 1].is_word("AS") else None
         if name and any(token.kind == "var" and token.text[1:] == name for token in tokens[:number]):
-            place = query.source.place(tokens[number].start)
-            return QueryError(f"?{name} has a value before AS gives it one", place=place, hint="take another")
+            return _named_twice(query, tokens[number])
+    taken = overridden(query.tokens) if "overrides" in problem else None
+    if taken is not None:
+        return _named_twice(query, taken)
     return _syntax_error(query, min(index, len(query.tokens) - 1))
+
+
+def _named_twice(query: Inner, token: Token) -> QueryError:
+    what = f"?{token.text[1:]} has a value before AS gives it one"
+    return QueryError(what, place=query.source.place(token.start), hint="take another")

@@ -28,6 +28,7 @@ from ensue.query.oxigraph_origins import Origin, Origins, constants
 from ensue.query.oxigraph_stamps import timestamps
 from ensue.query.tree import ContinuousQuery, Form
 from ensue.rules.expressions import Term, write_term
+from ensue.rules.growth import bounded
 from ensue.terms import XSD
 
 _TIMESTAMP = NamedNode(TIMESTAMP)
@@ -94,8 +95,13 @@ class OxigraphEvaluator:
     def _run(
         self, store: Store, sparql: str, functions: dict[NamedNode, Callable[..., Any]]
     ) -> QuerySolutions | QueryBoolean | QueryTriples:
+        own = bounded(sparql)
         return store.query(
-            sparql, base_iri=self._query.base, prefixes=self._query.prefixes, custom_functions=functions
+            own.text,
+            base_iri=self._query.base,
+            prefixes=self._query.prefixes,
+            custom_functions={**functions, **own.functions},
+            custom_aggregate_functions=dict(own.aggregates),
         )
 
     def _solutions(self, found: QuerySolutions, respell: Respell) -> Answers:

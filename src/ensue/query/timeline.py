@@ -459,6 +459,8 @@ class Timeline:
         """Admit what a query constructs to the queries that read it as a stream."""
         if result.part or self._running[result.query].query.kind is not Kind.STREAM:
             return  # Of parts nobody can read anything yet, and nobody in this job wants to.
+        if result.partial is not None:
+            self._admission.miss(result.query, time, result.partial)
         count = len(result.answers.rows)
         self._feeding.discard(result.query)
         if not count:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ensue.errors import UsageError
-from ensue.files import FilePath, Statement, read_statements
+from ensue.files import FilePath
 from ensue.knowledge import Update
 from ensue.model import FOREVER, NEVER
-from ensue.query.terms_in import Term, term_text
+from ensue.query.knowledge_in import Backgrounds, graph_in, knowledge_in
+from ensue.query.terms_in import ByName, OneStatement, Statements, by_name, statements_text
 from ensue.query.tree import ContinuousQuery
-
-Triple = tuple[Term, Term, Term]
 
 
 @dataclass(slots=True)
@@ -63,23 +62,29 @@ def check_temporal(queries: Iterable[ContinuousQuery]) -> None:
             raise UsageError(what, hint=hint)
 
 
-def changed(add: Iterable[Triple], remove: Iterable[Triple], at: int) -> Update:
+def check_retracted(stream: str, queries: Iterable[ContinuousQuery]) -> None:
+    """Refuse what takes statements back of which a temporal query has composed something."""
+    for query in queries:
+        if query.events is not None and any(on.stream == stream for on in query.streams):
+            what = f"a temporal query reads <{stream}>, and what it has composed cannot be taken back"
+            hint = "send the retraction as an event of its own, and ask for NOT { } of it"
+            raise UsageError(what, place=query.place, hint=hint)
+
+
+def changed(add: OneStatement | Statements, remove: OneStatement | Statements, at: int) -> Update:
     """Some statements come, and some go.
 
     >>> changed([("<urn:a>", "<urn:p>", "<urn:b>")], [], 5).added
     (('<urn:a>', '<urn:p>', '<urn:b>', None),)
     """
-    return Update(at, tuple(map(_statement, add)), tuple(map(_statement, remove)))
+    return Update(at, tuple(statements_text(add)), tuple(statements_text(remove)))
 
 
-def reloaded(files: Iterable[FilePath] | None, graphs: Mapping[str, FilePath], at: int) -> Update:
+def reloaded(background: Backgrounds | None, graphs: ByName[FilePath | Statements], at: int) -> Update:
     """Files are read now, for a background from then on; None: only graphs are."""
-    every = None if files is None else tuple(row for file in files for row in read_statements(file))
+    every = None if background is None else tuple(knowledge_in(background).background())
     return Update(
-        at, reloaded=every, graphs={iri: tuple(read_statements(file)) for iri, file in graphs.items()}
+        at,
+        reloaded=every,
+        graphs={iri: graph_in(given) for iri, given in by_name(graphs, "a graph").items()},
     )
-
-
-def _statement(triple: Triple) -> Statement:
-    s, p, o = map(term_text, triple)
-    return s, p, o, None

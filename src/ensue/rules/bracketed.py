@@ -64,7 +64,7 @@ class _Parser:
     def __init__(self, source: Source, name: str) -> None:
         self.source = source
         self.name = name
-        self.names = Names(source)
+        self.names = Names(source, declaration="@prefix {}: <...> .")
         self.rules: list[Rule] = []
         self.axioms: list[Pattern] = []
         self.count = 0

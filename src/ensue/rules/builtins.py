@@ -95,17 +95,32 @@ def may_give(name: str, term: str) -> bool:
     return name not in _VALUES or _VALUES[name](term)
 
 
-@lru_cache(maxsize=4_096)
+_REMEMBERED = 2_000
+"""Characters of arguments: what longer ones give is found anew each time, or they would fill memory."""
+
+
 def holds(name: str, text: str, variables: tuple[str, ...], args: tuple[str, ...]) -> bool:
     """Whether a test holds of these terms; an error in a SPARQL expression means no."""
+    found = _holds if sum(map(len, args)) <= _REMEMBERED else _holds.__wrapped__
+    return bool(found(name, text, variables, args))
+
+
+@lru_cache(maxsize=4_096)
+def _holds(name: str, text: str, variables: tuple[str, ...], args: tuple[str, ...]) -> bool:
     if name == "sparql":
         return bool(_sparql().holds(text, variables, args))
     return TESTS[name][1](*args)
 
 
-@lru_cache(maxsize=4_096)
 def value(name: str, text: str, variables: tuple[str, ...], args: tuple[str, ...]) -> str | None:
     """The value of a function of these terms, None if it has none."""
+    found = _value if sum(map(len, args)) <= _REMEMBERED else _value.__wrapped__
+    value: str | None = found(name, text, variables, args)
+    return value
+
+
+@lru_cache(maxsize=4_096)
+def _value(name: str, text: str, variables: tuple[str, ...], args: tuple[str, ...]) -> str | None:
     if name == "sparql":
         found = _sparql().value(text, variables, args)
         return None if found is None else str(found)

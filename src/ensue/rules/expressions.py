@@ -1,12 +1,15 @@
 """The value of a SPARQL expression for given terms, as oxigraph has it.
 
-Numbers are taken by value: `"01"^^xsd:integer` counts as 1 inside an expression.
+Numbers are taken by value: `"01"^^xsd:integer` counts as 1 inside an expression. The text of an expression
+that makes IRIs can begin with a declaration, `BASE <...>`, for relative ones (`with_base`).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import Any
 
 from pyoxigraph import (
     BlankNode,
@@ -21,9 +24,15 @@ from pyoxigraph import (
 )
 
 from ensue.errors import RuleSyntaxError
+from ensue.rules.growth import bounded, fits
 
 _EMPTY = Store()
 _VARIABLE = re.compile(r"\?(\w+)")
+_REMEMBERED = 2_000
+"""Longer terms are read anew each time: so many of them must not stay in memory."""
+_BASE = re.compile(r"BASE <[^>]*> ")
+
+Functions = Mapping[NamedNode, Callable[..., Any]]
 
 Term = NamedNode | BlankNode | Literal | Triple
 
@@ -34,7 +43,7 @@ def holds(text: str, variables: tuple[str, ...], args: tuple[str, ...]) -> bool:
     >>> holds("?a < ?b", ("a", "b"), ('"x"', '"y"')), holds("?a < ?b", ("a", "b"), ('"x"', "_:y"))
     (True, False)
     """
-    return any(True for _ in _solutions(_filter_query(text, variables), variables, args))
+    return any(True for _ in _bounded_solutions(_filter_query, text, variables, args))
 
 
 def value(text: str, variables: tuple[str, ...], args: tuple[str, ...]) -> str | None:
@@ -46,7 +55,7 @@ def value(text: str, variables: tuple[str, ...], args: tuple[str, ...]) -> str |
     if bare := _VARIABLE.fullmatch(text):
         # As it is: oxigraph would rewrite the digits of a number.
         return dict(zip(variables, args, strict=True)).get(bare.group(1))
-    for row in _solutions(_value_query(text, variables), variables, args):
+    for row in _bounded_solutions(_value_query, text, variables, args):
         found = row[len(variables)]
         return None if found is None else write_term(found)
     return None
@@ -65,10 +74,41 @@ def problem(text: str) -> str | None:
     return None
 
 
-def _solutions(query: str, variables: tuple[str, ...], args: tuple[str, ...]) -> QuerySolutions:
+def with_base(text: str, base: str) -> str:
+    """The expression, with what IRI() and URI() in it resolve relative IRIs against.
+
+    >>> value(with_base("IRI(?a)", "http://example.org/x/"), ("a",), ('"y"',))
+    '<http://example.org/x/y>'
+    """
+    return f"BASE <{base}> {text}"
+
+
+def split_base(text: str) -> tuple[str, str]:
+    """The declaration of the base, as it stands before a query, and the expression alone.
+
+    >>> split_base("BASE <urn:b> IRI(?a)"), split_base("?a")
+    (('BASE <urn:b> ', 'IRI(?a)'), ('', '?a'))
+    """
+    end = found.end() if (found := _BASE.match(text)) else 0
+    return text[:end], text[end:]
+
+
+def _bounded_solutions(
+    query: Callable[[str, tuple[str, ...]], str], text: str, variables: tuple[str, ...], args: tuple[str, ...]
+) -> QuerySolutions:
+    """The solutions for these terms; if what the expression makes of them can be too long, it is checked."""
+    if fits(text, sum(map(len, args))):
+        return _solutions(query(text, variables), variables, args)
+    expression = bounded(text)
+    return _solutions(query(expression.text, variables), variables, args, expression.functions)
+
+
+def _solutions(
+    query: str, variables: tuple[str, ...], args: tuple[str, ...], functions: Functions | None = None
+) -> QuerySolutions:
     given = {Variable(name): read_term(arg) for name, arg in zip(variables, args, strict=True)}
     try:
-        found = _EMPTY.query(query, substitutions=given)
+        found = _EMPTY.query(query, substitutions=given, custom_functions=dict(functions or {}))
     except (SyntaxError, RuntimeError) as error:
         what = "not a SPARQL expression" if isinstance(error, SyntaxError) else str(error)
         raise RuleSyntaxError(what) from error
@@ -85,7 +125,8 @@ def _given(variables: tuple[str, ...]) -> str:
 @lru_cache(maxsize=1000)
 def _filter_query(text: str, variables: tuple[str, ...]) -> str:
     projection = " ".join(f"?{name}" for name in variables) or "*"
-    return f"SELECT {projection} WHERE {{ {_given(variables)} FILTER({text}) }}"
+    base, bare = split_base(text)
+    return f"{base}SELECT {projection} WHERE {{ {_given(variables)} FILTER({bare}) }}"
 
 
 @lru_cache(maxsize=1000)
@@ -94,12 +135,21 @@ def _value_query(text: str, variables: tuple[str, ...]) -> str:
     result = "value"
     while result in text:
         result += "_"
-    return f"SELECT {projection} ({text} AS ?{result}) WHERE {{ {_given(variables)} }}"
+    base, bare = split_base(text)
+    return f"{base}SELECT {projection} ({bare} AS ?{result}) WHERE {{ {_given(variables)} }}"
+
+
+def read_term(text: str) -> Term:
+    """The term of a canonical text."""
+    return _remembered_term(text) if len(text) <= _REMEMBERED else _read_term(text)
 
 
 @lru_cache(maxsize=100_000)
-def read_term(text: str) -> Term:
-    """The term of a canonical text."""
+def _remembered_term(text: str) -> Term:
+    return _read_term(text)
+
+
+def _read_term(text: str) -> Term:
     # oxigraph reads terms only inside a statement.
     statements = parse(f"<urn:s> <urn:p> {text} .", format=RdfFormat.N_TRIPLES, lenient=True)
     term: Term = next(iter(statements)).object  # an iterator of quads, untyped in its stubs

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urljoin, urlsplit
 
 from ensue import terms
-from ensue.errors import EnsueError, Place, RuleSyntaxError
+from ensue.errors import EnsueError, Place, RuleSyntaxError, did_you_mean
 
 _RETYPE = "retype what is here"
 
@@ -160,6 +160,8 @@ class Names:
     source: Source
     prefixes: dict[str, str] = field(default_factory=WELL_KNOWN.copy)
     base: str | None = None
+    declaration: str = "PREFIX {}: <...>"
+    """How the language declares a prefix."""
 
     def iri(self, token: Token, *, relative: bool = False) -> str:
         """The IRI, without brackets, of an `iri` or `pname` token."""
@@ -183,7 +185,9 @@ class Names:
     def _prefixed(self, token: Token) -> str:
         prefix, _, local = token.text.partition(":")
         if prefix not in self.prefixes:
-            hint = f"declare it: @prefix {prefix}: <...> . or PREFIX {prefix}: <...>"
+            close = did_you_mean(f"{prefix}:", [f"{known}:" for known in self.prefixes]) if prefix else None
+            declare = f"declare it: {self.declaration.format(prefix)}"
+            hint = f"{close} Or {declare}" if close else declare
             raise self.source.error(f"the prefix '{prefix}:' is not declared", token, hint)
         return self.prefixes[prefix] + re.sub(r"\\(.)", r"\1", local)
 

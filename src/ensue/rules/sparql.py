@@ -19,7 +19,7 @@ from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import BNode
 
 from ensue.errors import EnsueError, RuleError
-from ensue.rdflib_grammar import quick
+from ensue.rdflib_grammar import parsed
 from ensue.rules import safety
 from ensue.rules.lexer import Source
 from ensue.rules.lists import substituted
@@ -161,7 +161,7 @@ def _label(piece: Piece, source: str) -> str:
 def tree_of(piece: Piece, bones: Skeleton, grammar: ParserElement, hint: str | None = None) -> CompValue:
     """The tree that rdflib makes of a piece by one of its grammars; `hint` is for what is not SPARQL."""
     try:
-        tree: CompValue = quick(grammar).parse_string(bones.text, parse_all=True)[0]
+        tree: CompValue = parsed(grammar, bones.text)[0]
     except RecursionError as problem:
         raise RuleError("this rule is nested too deeply", place=piece.place, hint="split it") from problem
     except Exception as problem:
@@ -178,7 +178,7 @@ def _deepest(piece: Piece, bones: Skeleton, at: int) -> int:
         return at
     group = bones.text[: bones.starts[piece.partner[index]] + 1]
     try:
-        quick(GroupGraphPattern).parse_string(group[at:], parse_all=True)
+        parsed(GroupGraphPattern, group[at:])
     except ParseBaseException as problem:
         return _deepest(piece, bones, at + problem.loc) if problem.loc else at
     return at

@@ -11,11 +11,9 @@ from ensue.errors import Place, RuleError, did_you_mean
 from ensue.rules import expressions
 from ensue.rules.builtins import NAMESPACE, TESTS
 from ensue.rules.sparql_skeleton import Item, Piece, adjacent
+from ensue.rules.textlimits import MAX_OPERATORS
 from ensue.rules.tree import Node, Var
 from ensue.terms import XSD
-
-MAX_OPERATORS = 1000
-"""How many operators an expression may have: oxigraph calls itself for each."""
 
 CASTS = ("boolean", "date", "dateTime", "decimal", "double", "float", "integer", "string", "time")
 """The functions of XML Schema that an expression may call; SPARQL's own have no IRI."""
@@ -35,14 +33,19 @@ class Expression:
 
     @property
     def text(self) -> str:
-        """As oxigraph reads it: names resolved, comments gone."""
+        """As oxigraph reads it: names resolved, comments gone, with the base if it makes IRIs."""
         items = self.items
         parts = [item.text for item in items[:1]]
         for left, right in pairwise(items):
             # `?a<ex:b` is not `?a<<urn:b>`.
             grown = left.token.kind == "pname" or right.token.kind == "pname"
             parts += ["" if adjacent(left, right) and not grown else " ", right.text]
-        return "".join(parts)
+        text = "".join(parts)
+        return expressions.with_base(text, self.piece.base) if self.piece.base and self._iris() else text
+
+    def _iris(self) -> list[int]:
+        """The items that are calls of IRI() or URI()."""
+        return [index for index in self.span if self.piece.items[index].token.is_word("IRI", "URI")]
 
     def variables(self) -> dict[Var, int]:
         """The variables in it, in order, each with the item where it first stands."""
@@ -66,6 +69,8 @@ class Expression:
             raise RuleError(f"more than {MAX_OPERATORS} operators in an expression", place=place, hint=hint)
         for index in self.span:
             self._check_call(index)
+        for index in self._iris() if self.piece.base is None else ():
+            self._check_absolute(index)
         if problem := expressions.problem(self.text):
             raise RuleError(f"this expression has no value: {problem}", place=place)
 
@@ -78,6 +83,16 @@ class Expression:
             if str(called.term).startswith(f"<{NAMESPACE}"):
                 what = f"{called.term} cannot be called here"
                 hint = "built-ins stand by themselves: FILTER(test(?x)), BIND(function(?x) AS ?y)"
+            raise RuleError(what, place=self.piece.place_of(index), hint=hint)
+
+    def _check_absolute(self, index: int) -> None:
+        """Raise if IRI() is called with a text that is no IRI without a BASE."""
+        given = self.piece.items[index + 2] if index + 2 < len(self.piece.items) else None
+        alone = self.piece.partner.get(index + 1) == index + 3
+        if given is None or not alone or given.token.kind != "string":
+            return
+        if expressions.value(f"IRI({given.term})", (), ()) is None:
+            what, hint = f"{given.term} is a relative IRI", "write the whole IRI, or declare a BASE"
             raise RuleError(what, place=self.piece.place_of(index), hint=hint)
 
     def call(self) -> Call | None:

@@ -16,6 +16,7 @@ from ensue.errors import NotMonotoneError, Place, RuleError
 from ensue.rules.lexer import SPARQL, Names, Source, Token, follow_brackets, number
 from ensue.rules.sparql_each import not_exists_of_each
 from ensue.rules.sparql_select import as_condition
+from ensue.rules.textlimits import check_limits
 from ensue.terms import RDF, XSD, literal
 
 _REASONS: list[tuple[type[RuleError], str, str, str]] = [
@@ -112,12 +113,13 @@ def adjacent(left: Item, right: Item) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One rule as text: its items, which brackets belong together, and its name if it has one."""
+    """One rule as text: its items, which brackets belong together, its name and its BASE if it has them."""
 
     source: Source
     items: tuple[Item, ...]
     partner: dict[int, int]
     name: str | None
+    base: str | None = None
 
     @property
     def place(self) -> Place:
@@ -150,12 +152,13 @@ def pieces(source: Source, dialect: Dialect = RULES) -> Iterator[Piece]:
         _refuse(source, tokens, dialect.refused, but={"EXISTS"} if dialect.each else ())
         rest = _prologue(names, tokens, dialect)
         if rest:
+            check_limits(source, rest, "rule")
             items = tuple(_items(names, rest))
             partner = _partners(items)
             allowed = set(not_exists_of_each(items, partner)) if dialect.each else ()
             left = [each.token for at, each in enumerate(items) if at not in allowed]
             _refuse(source, left, dialect.refused)
-            yield Piece(source, items, partner, _name(run, rest[0]))
+            yield Piece(source, items, partner, _name(run, rest[0]), names.base)
 
 
 def _runs(source: Source) -> Iterator[list[Token]]:

@@ -16,10 +16,13 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from ensue.errors import UsageError, did_you_mean
 from ensue.files import FilePath
-from ensue.graphs import Graphs
+from ensue.inputlimits import MAX_LINE, check_max_line
 from ensue.job import Job, Settings, check_streams, read_query
-from ensue.knowledge import InFiles
+from ensue.maintain.budget import AtLimit, Budget
+from ensue.query.knowledge_in import Backgrounds, knowledge_in
 from ensue.query.language import parse_query
+from ensue.query.terms_in import ByName, Statements, by_name
+from ensue.query.timed_in import Time, time_in
 from ensue.query.tree import ContinuousQuery
 from ensue.query.updates import reloaded
 from ensue.reasoner import rule_set
@@ -27,6 +30,7 @@ from ensue.rules.tree import RuleSet
 from ensue.spark.answer_rows import DeadLetters, Layout, Terms, Unpack
 from ensue.spark.inputs import Stream, sources_of
 from ensue.spark.merge_rows import MergeRows
+from ensue.spark.payload_files import lasting
 from ensue.spark.pipeline import stepped
 from ensue.spark.plan import Plan, plan_of
 from ensue.spark.processor import ANSWERS, COUNTERS, FAILED, LETTERS, STEPPED
@@ -46,18 +50,18 @@ _FILE = ".rq"
 def answers(
     spark: SparkSession,
     queries: Query | Iterable[Query],
-    streams: Mapping[str, Stream],
+    streams: ByName[Stream],
     rules: str | FilePath | RuleSet | Iterable[str | FilePath] = (),
-    background: FilePath | Iterable[FilePath] = (),
+    background: Backgrounds = (),
     *,
-    graphs: Mapping[str, FilePath] | None = None,
-    allow: Iterable[FilePath] = (),
-    reload: Mapping[int, FilePath | Iterable[FilePath]] | None = None,
-    disorder: int | Disorder | Mapping[str, Disorder] = 0,
+    graphs: ByName[FilePath | Statements] | None = None,
+    allow: FilePath | Iterable[FilePath] = (),
+    reload: Mapping[Time, Backgrounds] | None = None,
+    disorder: int | Disorder | ByName[Disorder] = 0,
     late: LatePolicy = "admit",
     strategy: str = "auto",
     evaluator: str = "auto",
-    t0: int = 0,
+    t0: Time = 0,
     bounds: Bounds = "(]",
     report: Report | None = None,
     until: bool = False,
@@ -67,9 +71,14 @@ def answers(
     keep_all: bool = False,
     expand: bool = False,
     fixed_schema: bool = False,
+    max_facts: int | None = None,
+    max_memory: int | str | None = None,
+    max_rounds: int | None = None,
+    at_limit: AtLimit = "stop",
     terms: Terms = "parts",
     include_empty: bool = False,
     dead_letters: DeadLetters = "count",
+    max_line: int = MAX_LINE,
     name: str = "ensue",
 ) -> DataFrame:
     """The answers of continuous queries, as a streaming DataFrame: a row for each answer.
@@ -87,39 +96,58 @@ def answers(
     `x`, in N-Triples; triples are `subject`, `predicate` and `object`; ASK has `answer`. A query without
     REGISTER is named by its file, or `query1` and so on.
 
-    `reload` has for a time in milliseconds the files that are all of the background from then on.
+    `reload` has for a time what is all of the background from then on; backgrounds, graphs and times are as
+    for `Reasoner`.
     `streams` are streaming DataFrames (`inputs.py` says of which columns), or paths, by IRI. `disorder` is
     how many milliseconds older than the newest statement one may be, `late` what becomes of those that are
     older; or it says both itself. `shards`: over how many partitions the work is spread, where that is
     possible; `keep_all`, `expand` and `fixed_schema` as in `ensue run`. `until` adds a column: when an
     answer will leave if nothing more arrives. `include_empty`: an evaluation without answers has a row too,
-    without values. Lines that cannot be read are counted and left out; or kept as rows with a column
+    without values. Lines that cannot be read, or have more than
+    `max_line` bytes, are counted and left out; or kept as rows with a column
     `dead`; or the first one stops the query. What is counted is in the progress of the streaming query,
-    among the observed metrics of this `name`. The rest is as for `Reasoner`.
+    among the observed metrics of this `name`. `max_facts` is for each shard, `max_memory` for each worker
+    process; `at_limit="partial"` adds a column `partial`, which says in JSON what an evaluation went without.
+    The rest is as for `Reasoner`.
     """
     check_word("terms", terms, get_args(Terms))
     check_word("dead_letters", dead_letters, get_args(DeadLetters))
     asked = list(_parsed(queries))
-    updates = [reloaded(files_of(files), {}, at) for at, files in (reload or {}).items()]
+    named = by_name(streams)
+    updates = [reloaded(given, {}, time_in(at, "a time of reload")) for at, given in (reload or {}).items()]
     settings = Settings(
         strategy=strategy,
         evaluator=evaluator,
-        disorder=Disorder(disorder, late) if isinstance(disorder, int) else disorder,
-        t0=t0,
+        disorder=disorder_of(disorder, late),
+        t0=time_in(t0, "t0"),
         bounds=bounds,
         report=report or Report(),
         until=until,
         max_empty=max_empty,
         max_jump=max_jump,
         fixed_schema=fixed_schema,
+        budget=Budget.of(max_facts, max_memory, max_rounds, at_limit),
     )
-    knowledge = InFiles(tuple(files_of(background)), Graphs(graphs, allow))
-    job = Job.of(asked, rule_set(rules), knowledge, settings, updates)
-    check_streams(streams, job.reasoner().streams, 'add it: streams={{"{}": ...}}')
-    layout = Layout.of(asked, terms=terms, until=until, empty=include_empty, dead_letters=dead_letters)
-    plan = plan_of(job, shards=shards, keep_all=keep_all, expand=expand)
-    rows = stepped(sources_of(spark, streams, plan), [plan]).observe(name, *counted())
+    job = Job.of(asked, rule_set(rules), knowledge_in(background, graphs, allow), settings, updates)
+    check_streams(named, job.reasoner().streams, 'add it: streams={{"{}": ...}}')
+    layout = Layout.of(
+        asked,
+        terms=terms,
+        until=until,
+        empty=include_empty,
+        dead_letters=dead_letters,
+        partial=at_limit == "partial",
+    )
+    plan = plan_of(job, shards=shards, keep_all=keep_all, expand=expand, max_line=check_max_line(max_line))
+    rows = stepped(sources_of(spark, named, plan), [plan]).observe(name, *counted())
     return table(_merged(rows, plan) if _wants_merge(layout, plan) else rows, layout)
+
+
+def disorder_of(given: int | Disorder | ByName[Disorder], late: LatePolicy) -> Disorder | dict[str, Disorder]:
+    """What is allowed of streams: so many milliseconds, or said by itself, of all or by name."""
+    if isinstance(given, int):
+        return Disorder(given, late)
+    return by_name(given) if isinstance(given, Mapping) else given
 
 
 def files_of(given: FilePath | Iterable[FilePath]) -> Iterable[FilePath]:
@@ -144,7 +172,9 @@ def _merged(rows: DataFrame, plan: Plan) -> DataFrame:
 
     All of them are in one micro-batch, so what brings them together has nothing to remember.
     """
-    return rows.repartition(len(plan.keys), "query").mapInArrow(MergeRows.of(plan), STEPPED)
+    return rows.repartition(len(plan.keys), "query").mapInArrow(
+        MergeRows.of(plan, lasting(rows.sparkSession).pack), STEPPED
+    )
 
 
 def _parsed(queries: Query | Iterable[Query]) -> Iterator[ContinuousQuery]:

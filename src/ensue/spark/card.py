@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from importlib.metadata import version
@@ -22,7 +23,9 @@ from ensue.errors import InputError, Place, UsageError
 from ensue.job import Job
 from ensue.knowledge import Update
 from ensue.networks.job import NetworkJob
-from ensue.spark.ledger import part_of, write_whole
+from ensue.private_folder import UnsafeFolderError
+from ensue.spark.file_system import SYSTEM, Files
+from ensue.spark.ledger import part_of, refused, unreadable, write_whole
 
 NAME = "ensue-job.json"
 LAYOUT = 6
@@ -86,23 +89,56 @@ class Card:
         )
 
 
-def go_on(checkpoint: Path, card: Card) -> list[str]:
+def go_on(checkpoint: Path, card: Card, files: Files = SYSTEM) -> list[str]:
     """Leave a job's card with a checkpoint, and say what is done about a difference to the one there.
 
-    Raises UsageError where the job cannot go on from it.
+    Raises UsageError where the job cannot go on from it, and EnsueError where it cannot be read or written.
     """
-    path = checkpoint / NAME
-    if not path.exists():
-        if checkpoint.exists() and not _is_empty(checkpoint):
-            hint = "name a folder that is empty or not there yet"
-            raise UsageError(f"{checkpoint} is no checkpoint of Ensue", hint=hint)
-        checkpoint.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json.dumps(asdict(card)))
-        return []
-    before = _read(path)
-    said = [f"checkpoint {checkpoint}: going on", *_differences(before, card)]
-    write_whole(path, json.dumps(asdict(card)))
+    make(checkpoint, files)
+    path, said = checkpoint / NAME, []
+    try:
+        if files.exists(path):
+            said = [f"checkpoint {checkpoint}: going on", *_differences(_read(path, files), card)]
+        elif not _is_empty(checkpoint, files):
+            raise _is_none(checkpoint)
+        write_whole(path, json.dumps(asdict(card)), files)
+    except OSError as problem:
+        raise refused(problem.filename or str(path), problem) from problem
     return said
+
+
+def make(checkpoint: Path, files: Files = SYSTEM) -> None:
+    """Make the folder of a checkpoint if it is not there.
+
+    One that others could have changed is refused: what is in it decides which results are written.
+    """
+    try:
+        if not files.exists(checkpoint):
+            _make(checkpoint, files)
+        files.check_own(checkpoint)
+    except NotADirectoryError as problem:
+        raise _is_none(checkpoint) from problem
+    except OSError as problem:
+        raise refused(problem.filename or str(checkpoint), problem) from problem
+    except UnsafeFolderError as problem:
+        hint = f"`chmod 700 {checkpoint}` if you trust what is in it, or name another folder"
+        if "belongs" in str(problem):
+            hint = "run it as that user, or name another folder"
+        raise UsageError(f"the checkpoint {checkpoint} is not private: {problem}", hint=hint) from problem
+
+
+def _make(folder: Path, files: Files) -> None:
+    """Make a folder, and those above it, so that it is there after a crash."""
+    if not files.exists(folder.parent):
+        _make(folder.parent, files)
+    with suppress(FileExistsError):  # Another run was faster.
+        files.make_folder(folder)
+    files.sync_folder(folder.parent)
+
+
+def _is_none(checkpoint: Path) -> UsageError:
+    hint = "name a folder that is empty or not there yet"
+    return UsageError(f"{checkpoint} is no checkpoint of Ensue", hint=hint)
 
 
 def _differences(before: Card, card: Card) -> list[str]:
@@ -165,14 +201,16 @@ def _told(updates: Iterable[Update]) -> list[Any]:
     ]
 
 
-def _is_empty(folder: Path) -> bool:
+def _is_empty(folder: Path, files: Files) -> bool:
     """Whether there is nothing, but for the card of a run that was killed before it had put it in place."""
-    return folder.is_dir() and all(path == part_of(folder / NAME) for path in folder.iterdir())
+    return all(name == part_of(folder / NAME).name for name in files.names(folder))
 
 
-def _read(path: Path) -> Card:
+def _read(path: Path, files: Files) -> Card:
     try:
-        return Card(**json.loads(path.read_text("utf-8")))
+        return Card(**json.loads(files.read(path).decode()))
+    except OSError as problem:
+        raise unreadable(str(path), problem) from problem
     except (ValueError, TypeError) as problem:
         hint = "start with a new checkpoint"
         raise InputError(f"is damaged: {problem}", place=Place(str(path)), hint=hint) from problem

@@ -2,8 +2,8 @@
 
 A fifth of the time of a small job on embedded Spark goes into finding, checking and linking thousands of
 classes, the same ones each time. Java can write down what it has loaded and map that file when it starts
-again ("class data sharing"). The first command that starts Spark leaves such a file behind, of 130 MB, beside
-the compiled Python of this package. Another Java or another Spark has another one, and Java itself passes
+again ("class data sharing"). The first command that starts Spark leaves such a file behind, of 130 MB, in the
+user's cache. Another Java or another Spark has another one, and Java itself passes
 over one that does not fit: so without it everything works, if a little later.
 """
 
@@ -25,8 +25,8 @@ from typing import Any
 import pyspark
 from py4j.protocol import Py4JError
 
+from ensue.private_folder import user_cache
 from ensue.spark.java import Java
-from ensue.spark.scripts import cache_folder
 
 _OWN_CHOICE = ("SharedArchiveFile", "ArchiveClassesAtExit", "Xshare")
 """Options of whoever looks after that already."""
@@ -36,6 +36,8 @@ _ROOM = 1 << 30
 """Bytes that must be free: where Java runs out of them, it ends at once."""
 _LEFT_BEHIND_S = 3600
 """Seconds after which a file that was never finished belongs to nobody."""
+_UNUSED_S = 30 * 24 * 3600
+"""Seconds after which an archive that no Java has started from is removed, when another one is written."""
 _SECONDS = 120
 # What Java says of archives would stand among the results, on standard output.
 _QUIET = "-Xlog:disable -Xlog:all=error:stderr -Xlog:cds*=off:stderr"
@@ -78,11 +80,12 @@ class Kept:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what was begun long ago by somebody who was killed."""
-    for left in folder.glob("*.jsa.part"):
-        with suppress(OSError):
-            if time.time() - left.stat().st_mtime > _LEFT_BEHIND_S:
-                left.unlink()
+    """Remove what a killed process left half done, and archives that are no longer used."""
+    for pattern, seconds in (("*.jsa.part", _LEFT_BEHIND_S), ("*.jsa", _UNUSED_S)):
+        for left in folder.glob(pattern):
+            with suppress(OSError):
+                if time.time() - left.stat().st_mtime > seconds:
+                    left.unlink()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,9 @@ class ClassArchive:
         """What makes Java start from it; None if it is not there."""
         below = [] if self.base is None else [self.base.file]
         files = [*below, self.kept.file]
+        for file in filter(None, files):
+            with suppress(OSError):
+                os.utime(file)  # It is in use: see `_sweep`.
         return None if None in files else f"-XX:SharedArchiveFile={':'.join(map(str, files))} {_QUIET}"
 
     @property
@@ -139,11 +145,12 @@ def class_archive(
 ) -> ClassArchive | None:
     """The archive for a Java, be it there or not.
 
-    None where options say what to do about archives, and for a folder whose name would have to be quoted.
+    None where options say what to do about archives, where no folder is private, and for a folder whose name
+    would have to be quoted.
     """
     given = " ".join([options, *(environment.get(name, "") for name in _OPTIONS_IN)])
     folder = _folder()
-    if any(word in given for word in _OWN_CHOICE) or _NOT_PLAIN.search(str(folder)):
+    if folder is None or any(word in given for word in _OWN_CHOICE) or _NOT_PLAIN.search(str(folder)):
         return None
     spark = Path(environment.get("SPARK_HOME") or Path(pyspark.__file__).parent)
     known = blake2b(digest_size=8)
@@ -161,14 +168,9 @@ def _changed(folder: Path) -> int:
         return 0
 
 
-def _folder() -> Path:
-    """Beside what Python keeps of this package, so that it goes when that goes; else in the user's cache."""
-    folder = Path(__file__).with_name("__pycache__")
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError:
-        return cache_folder()
-    return folder if os.access(folder, os.W_OK) else cache_folder()
+def _folder() -> Path | None:
+    """Where archives lie: Java executes what is in them, so the folder is private."""
+    return user_cache("classes")
 
 
 def _dump(gateway: Any, file: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from ensue.files import FilePath
+from ensue.query.knowledge_in import Backgrounds
+from ensue.query.terms_in import ByName, by_name
 from ensue.rules.tree import RuleSet
 from ensue.spark.answer_frame import answers
 from ensue.spark.inputs import Stream
@@ -19,9 +21,9 @@ _NUMBER = r"""CAST(regexp_extract(stamp, '"(-?[0-9]+)"', 1) AS LONG) AS stamp"""
 def closure(
     spark: SparkSession,
     window: str,
-    streams: Mapping[str, Stream],
+    streams: ByName[Stream],
     rules: str | FilePath | RuleSet | Iterable[str | FilePath] = (),
-    background: FilePath | Iterable[FilePath] = (),
+    background: Backgrounds = (),
     *,
     include_background: bool = False,
     **options: Any,
@@ -35,7 +37,7 @@ def closure(
     every window, so it is left out, unless asked for: then its `stamp` is null. Options are those of
     `answers`.
     """
-    over = "".join(f"FROM STREAM <{stream}> [{window}]\n" for stream in streams)
+    over = "".join(f"FROM STREAM <{stream}> [{window}]\n" for stream in by_name(streams))
     bound = "" if include_background else "FILTER(BOUND(?stamp))"
     query = f"""
         SELECT ?s ?p ?o ?stamp {over}

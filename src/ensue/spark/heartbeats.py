@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ensue.model import FOREVER, NEVER
-from ensue.streamtimes import moment_of
+from ensue.times import milliseconds
 
 _LINE = re.compile(rb"(?:(-?\d{1,19})|(\d{4,}-[^\t]{1,60}))\t\r?")
 
@@ -69,6 +69,6 @@ def _time(line: bytes) -> int | None:
     if found is None:
         return None
     if found[2]:
-        return moment_of(found[2].decode("latin-1"))
+        return milliseconds(found[2].decode("latin-1"), needs_zone=False)
     time = int(found[1])
     return time if NEVER < time <= FOREVER else None

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ensue.spark.packed import Packed
+from ensue.spark.packed import Pack, Packed
 from ensue.spark.plan import Plan
 from ensue.spark.processor import ANSWERS
 from ensue.spark.results import Merging, Row, pack
@@ -34,9 +34,9 @@ class MergeRows:
     shards: int
 
     @classmethod
-    def of(cls, plan: Plan) -> MergeRows:
+    def of(cls, plan: Plan, pack: Pack = Packed.of) -> MergeRows:
         """For the shards of a plan."""
-        return cls(Packed.of(plan.merging()), len(plan.keys))
+        return cls(pack(plan.merging()), len(plan.keys))
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Answers are merged, what is told besides them goes on as it is."""

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import get_args
 
 from pyspark.sql import DataFrame, SparkSession
 
 from ensue.errors import UsageError
 from ensue.files import FilePath
+from ensue.inputlimits import MAX_LINE, check_max_line
 from ensue.networks.job import NetworkJob
 from ensue.networks.loops import Limit
 from ensue.networks.parse import load_network, parse
 from ensue.networks.tree import NetworkFile
-from ensue.spark.answer_frame import check_word, counted, files_of, table
+from ensue.query.knowledge_in import Backgrounds
+from ensue.query.terms_in import ByName, by_name
+from ensue.spark.answer_frame import check_word, counted, disorder_of, files_of, table
 from ensue.spark.answer_rows import DeadLetters, Layout, Terms
 from ensue.spark.inputs import Stream, sources_of
 from ensue.spark.network_plan import network_plan
@@ -31,16 +34,17 @@ _FILE = ".ru"
 def network_answers(
     spark: SparkSession,
     network: Rules | Iterable[FilePath],
-    streams: Mapping[str, Stream],
-    background: FilePath | Iterable[FilePath] = (),
+    streams: ByName[Stream],
+    background: Backgrounds = (),
     *,
-    disorder: int | Disorder | Mapping[str, Disorder] = 0,
+    disorder: int | Disorder | ByName[Disorder] = 0,
     late: LatePolicy = "admit",
     limit: Limit | None = None,
     max_jump: int | None = MAX_JUMP,
     shards: int = 1,
     terms: Terms = "parts",
     dead_letters: DeadLetters = "count",
+    max_line: int = MAX_LINE,
     name: str = "ensue",
 ) -> DataFrame:
     """What the SELECT rules of a network give, as a streaming DataFrame: a row for each of their rows.
@@ -57,12 +61,12 @@ def network_answers(
     check_word("dead_letters", dead_letters, get_args(DeadLetters))
     if not streams:
         raise UsageError("a network without a stream", hint='streams={"urn:s": ...}')
-    allowed = Disorder(disorder, late) if isinstance(disorder, int) else disorder
-    job = NetworkJob.of(_parsed(network), streams, files_of(background), allowed, limit, max_jump)
+    named = by_name(streams)
+    job = NetworkJob.of(_parsed(network), named, background, disorder_of(disorder, late), limit, max_jump)
     variables = dict.fromkeys(each for row in job.variables().values() for each in row)
     layout = Layout.of_variables(variables, terms=terms, dead_letters=dead_letters)
-    plan = network_plan(job, shards)
-    return table(stepped(sources_of(spark, streams, plan), [plan]).observe(name, *counted()), layout)
+    plan = network_plan(job, shards, check_max_line(max_line))
+    return table(stepped(sources_of(spark, named, plan), [plan]).observe(name, *counted()), layout)
 
 
 def _parsed(network: Rules | Iterable[FilePath]) -> NetworkFile:

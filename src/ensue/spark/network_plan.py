@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ensue.inputlimits import MAX_LINE
 from ensue.networks.job import NetworkJob
 from ensue.networks.keys import key_table
 from ensue.networks.steps import NetworkSteps
@@ -13,7 +14,7 @@ from ensue.plan.router import Owns, check_shards
 from ensue.plan.routing import Routing
 from ensue.spark.job_shard import plan_name
 from ensue.spark.network_shard import NetworkCache, step
-from ensue.spark.packed import Packed
+from ensue.spark.packed import Pack, Packed
 from ensue.spark.pieces import Piece
 from ensue.spark.prepare import Lane
 from ensue.spark.processor import KeyedState
@@ -41,7 +42,7 @@ class NetworksOf:
     def step(self, key: int, of: int, pieces: Sequence[Piece], store: KeyedState) -> Outcome:
         """Take in what a micro-batch brings, and give what is selected."""
         job = self.job.value()
-        plan = plan_name(self.job, key, of)
+        plan = plan_name(self.job.digest, key, of)
         outcome = step(plan, pieces, store, self.run, _CACHE, job.max_jump, tells=self.is_first)
         return outcome if job.tells else outcome._replace(held=None)
 
@@ -58,14 +59,16 @@ class NetworkPlan:
     routing: Routing | None = None
     one_shard_because: str | None = None
     """Why there is one shard only although more were asked for."""
+    max_line: int = MAX_LINE
+    """Bytes of a line of a stream: a longer one is a dead letter."""
 
     def lane(self, stream: str) -> Lane:
         """The way of a stream's statements to the shards: none is left out, for rules may ask for any."""
-        return Lane(stream, self.keys, routing=self.routing)
+        return Lane(stream, self.keys, routing=self.routing, max_line=self.max_line)
 
-    def shards(self) -> Iterator[tuple[int, NetworksOf]]:
-        """The shards by their keys."""
-        job, count = Packed.of(self.job), len(self.keys)
+    def shards(self, pack: Pack = Packed.of) -> Iterator[tuple[int, NetworksOf]]:
+        """The shards by their keys; `pack` packs what all of them need."""
+        job, count = pack(self.job), len(self.keys)
         for shard, key in enumerate(self.keys):
             owns = Owns(count, shard) if self.routing is not None else None
             yield key, NetworksOf(job, owns, shard == 0)
@@ -75,8 +78,12 @@ class NetworkPlan:
         return Merging()
 
 
-def network_plan(job: NetworkJob, shards: int = 1) -> NetworkPlan:
+def network_plan(job: NetworkJob, shards: int = 1, max_line: int = MAX_LINE) -> NetworkPlan:
     """The plan of networks over so many shards at most."""
+    return replace(_network_plan(job, shards), max_line=max_line)
+
+
+def _network_plan(job: NetworkJob, shards: int) -> NetworkPlan:
     check_shards(shards)
     partition = job.file.partition
     if shards == 1:

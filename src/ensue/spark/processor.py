@@ -1,18 +1,18 @@
 """A shard as Spark runs it: keyed state for a store, rows in and rows out.
 
 When a job starts, Spark asks the processor which state it has, in a Python process of its own that does
-nothing else. To load all that shards need takes longer than that: so they are in bytes until rows come.
+nothing else. To load all that shards need takes longer than that: so they are packed until rows come.
 """
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
+from ensue.spark.packed import Packed
 from ensue.spark.pieces import Piece, packed, unpacked
 from ensue.spark.workers import settle
 
@@ -100,9 +100,9 @@ class KeyedState:
 class ShardProcessor(StatefulProcessor):
     """Takes the blocks of a micro-batch in, and gives what is due."""
 
-    def __init__(self, shards: Mapping[int, AnyShard]) -> None:
+    def __init__(self, shards: Packed[dict[int, AnyShard]]) -> None:
         """`shards` are by their keys."""
-        self._packed = pickle.dumps(dict(shards))
+        self._shards = shards
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Find the state."""
@@ -117,8 +117,7 @@ class ShardProcessor(StatefulProcessor):
         """One step of the shard of this key."""
         from ensue.spark.step_rows import step_rows
 
-        # Once a task, for a partition has one key; and trusted: it came by the way that the code itself came.
-        shards: dict[int, AnyShard] = pickle.loads(self._packed)
+        shards = self._shards.value()
         pieces = [piece for frame in rows for piece in _pieces(frame)]
         yield step_rows(shards[key[0]].step(key[0], len(shards), pieces, self._store), key[0])
         settle()

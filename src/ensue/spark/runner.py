@@ -23,9 +23,12 @@ from ensue.errors import EnsueError, InputError, Place
 from ensue.model import FOREVER
 from ensue.query.output import Result
 from ensue.query.violations import Watch
+from ensue.spark.callbacks import bearable
 from ensue.spark.ledger import SPARK
-from ensue.spark.pipeline import AnyPlan, Source, stepped
-from ensue.spark.processor import ANSWERS, COUNTERS, FAILED, HELD, LETTERS
+from ensue.spark.packed import Pack
+from ensue.spark.payload_files import files_of_job
+from ensue.spark.pipeline import AnyPlan, Source, stepped_by
+from ensue.spark.processor import ANSWERS, COUNTERS, FAILED, HELD, LETTERS, AnyShard
 from ensue.spark.results import EVENTS
 from ensue.spark.results import Row as Answered
 from ensue.spark.scratch import scratch
@@ -99,6 +102,8 @@ class Run:
     """What each shard counted last."""
     was_stopped: bool = False
     _stopping: threading.Event = field(default_factory=threading.Event)
+    _halting: threading.Event = field(default_factory=threading.Event)
+    """Set when Spark is told to stop the query, which interrupts what runs."""
     _problem: BaseException | None = None
     _begun: int = -1
 
@@ -109,23 +114,25 @@ class Run:
 
     def until_it_ends(self) -> None:
         """Run until the streams end, or until it is stopped. Raises what went wrong."""
-        with scratch() as folder:
-            query = self._start(self.checkpoint or folder)
+        with scratch() as folder, files_of_job(self.spark) as files:
+            shards = dict(self.plan.shards(files.pack))
+            query = self._start(self.checkpoint or folder, shards, files.pack)
             try:
                 self._watch(query)
             except (ConnectionError, Py4JNetworkError) as problem:
                 raise java_is_gone() from problem
             finally:
+                self._halting.set()
                 with suppress(ConnectionError, Py4JNetworkError):
                     query.stop()
-                for key, shard in self.plan.shards():
-                    shard.clear(key, len(self.plan.keys))
+                for key, shard in shards.items():
+                    shard.clear(key, len(shards))
         if self._problem is not None:
             raise self._problem
 
-    def _start(self, checkpoint: Path) -> StreamingQuery:
+    def _start(self, checkpoint: Path, shards: Mapping[int, AnyShard], pack: Pack) -> StreamingQuery:
         lanes = {stream: self.plan.lane(stream) for stream in self.feed.streams}
-        answers = stepped([Source(self._lines(), lanes)], [self.plan])
+        answers = stepped_by([Source(self._lines(), lanes)], shards, pack)
         writer = answers.writeStream.foreachBatch(self._take)
         writer = writer.option("checkpointLocation", str(checkpoint / SPARK))
         if self.feed.finite and not self.feed.speed:
@@ -134,11 +141,17 @@ class Run:
 
     def _lines(self) -> DataFrame:
         feed = self.feed
-        bound = {} if feed.bytes_per_batch is None else {"bytesPerBatch": feed.bytes_per_batch}
+        bound = {"maxLine": self.plan.max_line}
+        if feed.bytes_per_batch is not None:
+            bound["bytesPerBatch"] = feed.bytes_per_batch
         return replayed(self.spark, feed.streams, finite=feed.finite, speed=feed.speed, **bound)
 
     def _take(self, frame: DataFrame, number: int) -> None:
         """A micro-batch is there; Spark calls this in the driver."""
+        with bearable(self._halting.is_set):
+            self._take_in(frame, number)
+
+    def _take_in(self, frame: DataFrame, number: int) -> None:
         if self._stopping.is_set():
             self._wait_for_the_end()
         self._begun = number

@@ -1,4 +1,4 @@
-"""Scripts that stand in front of programs which Spark starts, kept in the user's cache."""
+"""Scripts that stand in front of programs which Spark starts, kept in the user's cache, private."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import tempfile
 from hashlib import blake2b
 from pathlib import Path
 
+from ensue.private_folder import passing_cache
+
 
 def placed(name: str, script: str) -> Path:
     """A folder in whose `bin` a script has the name of a program."""
     # One folder per script, so that what is in it never changes under a program that runs.
-    folder = cache_folder() / f"{name}-{blake2b(script.encode(), digest_size=8).hexdigest()}"
+    folder = passing_cache("scripts") / f"{name}-{blake2b(script.encode(), digest_size=8).hexdigest()}"
     program = folder / "bin" / name
     program.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not program.exists():
@@ -21,13 +23,3 @@ def placed(name: str, script: str) -> Path:
         os.chmod(out.name, 0o700)
         os.replace(out.name, program)
     return folder
-
-
-def cache_folder() -> Path:
-    """The user's cache of this package, or a folder for the time being where there can be none."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "ensue")
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="ensue-"))
-    return folder if os.access(folder, os.W_OK) else Path(tempfile.mkdtemp(prefix="ensue-"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,12 +17,16 @@ from ensue.errors import EnsueError, UsageError
 from ensue.spark.classes import ClassArchive, class_archive
 from ensue.spark.java import Java, find_java, use_java
 from ensue.spark.python import worker_python
+from ensue.spark.scratch import lasting
 
 ARROW_ROWS = 10_000
 """Rows of an Arrow batch: below a few thousand the calls cost more than the work, above nothing is gained."""
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
 _LOOPBACK = "127.0.0.1"
+_MAKES_SECRETS = re.compile(r"local(\[[^]]*\])?")
+"""Masters for which Spark itself makes a random secret. One that we made would stand in Java's command line,
+for all users of the machine to read."""
 _ATTEMPTS = 4
 """How often a task is tried, as on a cluster: unless told, Spark within one process tries once."""
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
@@ -92,6 +97,9 @@ def settings(
         **_ALWAYS,
         **(_LOCAL_ONLY if is_local(given) else {}),
     }
+    if _MAKES_SECRETS.fullmatch(given.get("spark.master", "local")) and is_local(given):
+        # Other users of the machine reach its ports as well.
+        found["spark.authenticate"] = "true"
     if memory is not None:
         # In local mode the driver's JVM is the only one.
         found["spark.driver.memory"] = memory
@@ -137,6 +145,9 @@ def _started(chosen: Mapping[str, str], java: Java) -> SparkSession:
         os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         # Set before the JVM starts: it looks up its own host name, which fails without a network.
         os.environ["SPARK_LOCAL_IP"] = _LOOPBACK
+        if SparkContext._active_spark_context is None:
+            # What is spilled and shuffled: Spark's own folders can be read by others, and be open to a group.
+            chosen = {"spark.local.dir": str(lasting()), **chosen}
     else:
         # The same path on every machine of the cluster, unless the user knows better.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

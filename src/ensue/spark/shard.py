@@ -33,7 +33,7 @@ from ensue.spark.blocks import Block
 from ensue.spark.guarded import Guarded
 from ensue.spark.pieces import BLOCK, DEAD, END, HEARTBEAT, MADE, MARK, Piece, of_kind
 from ensue.spark.reducing import Reducer
-from ensue.spark.shelf import Shelf, opened, remove
+from ensue.spark.shelf import Shelf
 
 _LOOK_SECONDS = 2.0
 """How often somebody looks how much is held."""
@@ -135,17 +135,27 @@ class Cache:
                 shard.folder.path = path
             shard.found = "kept"
             return shard
-        folder = opened(path) if path else None
-        return None if folder is None else _adopted(shard, folder, head, store, make)
+        folder = self._shelf.opened(path) if self._shelf and path else None
+        if folder is None:
+            return None
+        adopted = _adopted(shard, folder, head, store, make)
+        if adopted is None and self._shelf:
+            self._shelf.remove(folder.path)
+        return adopted
 
     def put(self, name: str, token: str, shard: Shard) -> None:
         """Keep a shard for whoever comes with this token."""
         if self._shelf and shard.parks:
             _park(shard, self._shelf, token)
-        elif shard.folder:
-            remove(shard.folder.path)
-            shard.folder = None
+        else:
+            self.remove(shard)
         self._shards[name] = (token, shard)
+
+    def remove(self, shard: Shard) -> None:
+        """Remove the folder of a shard, if it has one."""
+        if self._shelf and shard.folder:
+            self._shelf.remove(shard.folder.path)
+            shard.folder = None
 
 
 def _park(shard: Shard, shelf: Shelf, token: str) -> None:
@@ -160,7 +170,7 @@ def _park(shard: Shard, shelf: Shelf, token: str) -> None:
         # No space: what is there is good for this process, and the others have to make theirs.
         shard.folder, shard.no_space = None, True
         if folder:
-            remove(folder.path)
+            shelf.remove(folder.path)
     else:
         shard.folder = folder
 
@@ -170,7 +180,6 @@ def _adopted(shard: Shard | None, folder: Folder, head: Head, store: Store, make
     reasoner = make(head.time, False) if shard is None else shard.reasoner
     plain = folder.plain
     if reasoner.basis is None or plain["basis"] != reasoner.basis:
-        remove(folder.path)
         return None
     reasoner.adopt(head.state, _memories(store, reasoner), folder, plain["held"])
     log = {number: Entry(Mark(*mark), newest) for number, mark, newest in plain["log"]}
@@ -250,8 +259,7 @@ def _current(name: str, head: Head | None, store: Store, make: Make, cache: Cach
         return Shard(make(NEVER, copies))
     shard = cache.take(name, head, store, make)
     if shard is not None and copies and not shard.reasoner.keeps_copies:
-        if shard.folder:
-            remove(shard.folder.path)
+        cache.remove(shard)
         shard = None
     return shard or _rebuilt(head, store, make, copies=copies)
 

@@ -9,7 +9,8 @@ until something of the same stream that arrives after it
     contradicts it    a statement that is more than `max_jump` ms older: it is rejected, a dead letter
 
 A statement of the same time does neither (the statements of one observation share their stamp): it is held,
-too. So is the first statement of a stream, for there is nothing to compare it with.
+too. The first statement of a stream has nothing before it to compare with: it is held if it is that far ahead
+of the clock.
 
     arrives     100   101   9999   9999   102         100   101   9999   10002
     let in      100   101                 102         100   101          9999, 10002
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 
 from ensue.errors import UsageError
 from ensue.model import FOREVER, NEVER
-from ensue.windows.frontier import Times
+from ensue.windows.frontier import Clock, Times, wall_clock
 
 MAX_JUMP = 86_400_000
 """How many ms the time of a stream may go ahead at once without being confirmed: a day."""
@@ -128,7 +129,7 @@ class Guard(Generic[T]):
     >>> def take(times, places): return [times[place] for place in places]
     >>> guard = Guard(1000, lambda parts: sum(parts, []), take, np.array, max)
     >>> [guard.let_in("s", [time]) for time in (100, 101, 9999, 102)]
-    [([], None), ([100, 101], None), ([], None), ([102], [9999])]
+    [([100], None), ([101], None), ([], None), ([102], [9999])]
     >>> guard.let_in("s", [9999]), guard.heartbeat("s", 9999)
     (([], None), [9999])
     """
@@ -139,6 +140,7 @@ class Guard(Generic[T]):
     times: Callable[[T], Times]
     last: Callable[[T], int]
     """Gives the greatest time of some; NEVER of none."""
+    clock: Clock = wall_clock
     newest: dict[str, int] = field(default_factory=dict)
     held: dict[str, T] = field(default_factory=dict)
     rejected: int = 0
@@ -148,7 +150,7 @@ class Guard(Generic[T]):
         """What of statements and of those held is let in, in order; and what is rejected, if any is."""
         if self.most is None:
             return came, None
-        newest, last = self.newest.get(stream, NEVER), self.last(came)
+        newest, last = self._newest(stream, came), self.last(came)
         if stream not in self.held and newest > NEVER and last <= newest + self.most:
             self.newest[stream] = max(newest, last)
             return came, None
@@ -161,6 +163,14 @@ class Guard(Generic[T]):
         self.rejected += len(verdict.rejected)
         rejected = self.take(came, verdict.rejected) if len(verdict.rejected) else None
         return self.take(came, verdict.passed), rejected
+
+    def _newest(self, stream: str, came: T) -> int:
+        """The stream's newest time. The first statement says what it is, unless the clock contradicts it."""
+        known = self.newest.get(stream, NEVER)
+        if known > NEVER or stream in self.held or self.last(came) == NEVER or self.most is None:
+            return known
+        first = int(self.times(came)[0])
+        return first if first <= self.clock() + self.most else NEVER
 
     def heartbeat(self, stream: str, time: int) -> T | None:
         """What is let in because the source promises that nothing at or below a time will follow."""

@@ -88,5 +88,6 @@ def test_graph_variables_by_language():
 def each_graph(node):
     if isinstance(node, EachGraph):
         return [node]
-    below = (getattr(node, name) for name in ("child", "left", "right") if hasattr(node, name))
+    below = [getattr(node, name) for name in ("child", "left", "right") if hasattr(node, name)]
+    below += getattr(node, "parts", ())
     return [found for child in below for found in each_graph(child)]

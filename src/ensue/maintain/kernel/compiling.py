@@ -6,23 +6,28 @@
 - numba compiles anew when a function's own file has changed, but constants that it imported from
   another file are frozen into the cached code. So the cache is kept in a directory that is named
   after the text of the whole kernel: another text, another cache.
+- What is cached is unpickled and executed. So the directory is private (`ensue.private_folder`); where
+  no private one can be made, nothing is cached.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any, cast
 
 import numba
 
+from ensue.private_folder import UnsafeFolderError, first_private, private_folder, user_cache
+
 Function = Callable[..., Any]
 
 _HERE = Path(__file__).parent
+_log = logging.getLogger("ensue")
 _settings: Any = numba.config
 _njit: Any = numba.njit
 """Its type does not know of `_nrt`, which switches reference counts off."""
@@ -39,7 +44,10 @@ def allocating(function: Function) -> Function:
 
 
 def _cached(function: Function, **options: Any) -> Function:
-    ours, _settings.CACHE_DIR = _settings.CACHE_DIR, _cache_directory()
+    directory = _cache_directory()
+    if directory is None:
+        return cast("Function", _njit(**options)(function))
+    ours, _settings.CACHE_DIR = _settings.CACHE_DIR, str(directory)
     try:
         return cast("Function", _njit(cache=True, **options)(function))
     finally:
@@ -57,8 +65,11 @@ def inlined(function: Function) -> Function:
 
 
 @cache
-def _cache_directory() -> str:
-    return str(_first_writable(_candidates()) / digest())
+def _cache_directory() -> Path | None:
+    """Where compiled code is kept: where numba was told to, beside the source, or in the user's cache."""
+    if _settings.CACHE_DIR:
+        return first_private([Path(_settings.CACHE_DIR, digest())], "compiled code") or _user_cache()
+    return _beside_the_source() or _user_cache()
 
 
 @cache
@@ -70,18 +81,18 @@ def digest() -> str:
     return text.hexdigest()
 
 
-def _candidates() -> list[Path]:
-    chosen = [Path(_settings.CACHE_DIR)] if _settings.CACHE_DIR else []
-    home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    return [*chosen, _HERE / "__pycache__", home / "ensue", Path(gettempdir()) / "ensue"]
+def _beside_the_source() -> Path | None:
+    """In the package's own `__pycache__`, if nobody else can write there: who can has the source as well."""
+    folder = _HERE / "__pycache__"
+    try:
+        found = private_folder(folder / digest()) if folder.is_dir() else None
+    except (OSError, UnsafeFolderError):
+        return None
+    return found if found is not None and os.access(found, os.W_OK) else None
 
 
-def _first_writable(directories: list[Path]) -> Path:
-    for directory in directories:
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(directory, os.W_OK):
-            return directory
-    return directories[-1]
+def _user_cache() -> Path | None:
+    found = user_cache(f"kernel/{digest()}")
+    if found is None:
+        _log.warning("no private folder for compiled code: it is compiled anew in each process")
+    return found

@@ -4,20 +4,27 @@ The compiled functions stop when an array is full; this module makes it larger a
 also finishes the rules that need Python (they mint nodes or evaluate SPARQL expressions): the
 compiled code hands their solutions over, and what they conclude is put like any other fact. The
 solutions of watched patterns are answers (`answers.py`).
+
+Compiled code also returns every second or so (`PAUSE`), and where there are as many facts as the budget
+allows. A failure in the middle of such work leaves a kernel that nobody can use any more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
 from ensue.dictionary import Dictionary
+from ensue.errors import BrokenError
+from ensue.maintain.budget import no_memory, too_many_facts, too_many_rounds
 from ensue.maintain.kernel import facts, join
 from ensue.maintain.kernel.active import ActivePlans
 from ensue.maintain.kernel.answers import AnswerTable, Watched
+from ensue.maintain.kernel.blame import derived_by_rule
 from ensue.maintain.kernel.columns import Columns
 from ensue.maintain.kernel.conclude import conclude_all
 from ensue.maintain.kernel.echoes import without_echoes
@@ -34,9 +41,14 @@ from ensue.maintain.kernel.layout import (
     FULL,
     GONE_COUNT,
     GROUND,
+    GROUND_FULL,
     LIVE,
+    MOST,
     PARKED,
+    PAUSE,
+    PAUSE_AT,
     PROBES,
+    ROOM_FULL,
     ROWS,
     SOLUTION_COUNT,
     SUSPECT_COUNT,
@@ -54,6 +66,7 @@ from ensue.maintain.kernel.layout import (
     grown,
     hang_from_now,
     new_store,
+    set_room,
 )
 from ensue.maintain.kernel.needed import Needed, needed
 from ensue.maintain.kernel.network import Network
@@ -68,7 +81,27 @@ _LARGE = 1 << 20
 _GROUND_GROWTH = 2
 """How many times as much background there is expected to be with what follows from it."""
 
+_BETWEEN_PAUSES = 1 << 23
+"""Probes and derivations between two pauses: a second or two."""
+
 _NOTHING = Columns.of([]).to_read()
+
+Given = ParamSpec("Given")
+R = TypeVar("R")
+
+
+def _whole(work: Callable[Concatenate[Kernel, Given], R]) -> Callable[Concatenate[Kernel, Given], R]:
+    """Work that is done to the end, or leaves a kernel that refuses to go on."""
+
+    @wraps(work)
+    def done(kernel: Kernel, /, *args: Given.args, **options: Given.kwargs) -> R:
+        try:
+            return work(kernel, *args, **options)
+        except BaseException as failure:
+            kernel._failure = kernel._failure or failure
+            raise
+
+    return done
 
 
 class Kernel:
@@ -76,7 +109,9 @@ class Kernel:
 
     _arrays: Store
     _pages: Array
-    _book: int
+    _address: int
+    _failure: BaseException | None = None
+    """What went wrong in the middle of work."""
 
     def __init__(
         self,
@@ -104,6 +139,8 @@ class Kernel:
         self._removed_by_doubt = False
         self._needed: Needed | None = None
         self._kinds = bytearray()
+        self._meter, self._budget = dictionary.meter, dictionary.meter.budget
+        self._paused, self._allowance = -1, _BETWEEN_PAUSES
         axioms = Columns.of([(BACKGROUND, *axiom, FOREVER) for axiom in program.axioms])
         stated = np.stack([background.s, background.p, background.o], axis=1)
         planned = make_plans(program, stated, keep_all=keep_all, masks=masks, retracts=retracts)
@@ -120,8 +157,10 @@ class Kernel:
                 keep_all=keep_all,
                 panes=panes,
                 ground=_GROUND_GROWTH * len(background),
+                rules=len(program.rules),
             )
         )
+        self._limit()
         for mask in (*([WHOLE] if keep_all else []), *masks):
             self._store, _ = hang_from_now(self._store, 1 + planned.masks.index(mask), -1)
         self.put(axioms)
@@ -146,14 +185,22 @@ class Kernel:
 
     # -- a step ------------------------------------------------------------------------------
 
+    @_whole
     def begin_step(self) -> None:
         """Start to count comings and goings afresh."""
         facts.begin_step(self._book)
         self._drop_scratch()
 
+    @_whole
     def put(self, columns: Columns) -> None:
         """Let facts in and close under the rules."""
+        rounds, terms = 0, len(self._dictionary)
         while len(columns):
+            if len(self._dictionary) > terms:
+                rounds, terms = rounds + 1, len(self._dictionary)
+                if rounds > self._budget.max_rounds:
+                    raise too_many_rounds(self._budget, self._derived())
+            self._look_at_memory(len(columns))
             concluded = []
             arrays, at = columns.to_read(), 0
             while at < len(columns):
@@ -163,12 +210,14 @@ class Kernel:
             self._run_compiled()
             columns = Columns.joined([*concluded, self._conclude_solutions()])
 
+    @_whole
     def expire(self) -> None:
         """Remove what has a stamp at or below the threshold."""
         self._reserve_gone()
         self._complete(lambda: facts.expire(self._book, self._plans))
         self._watched.expire(self.threshold)
 
+    @_whole
     def retract(self, doubted: Columns, stated: Callable[[Array], Array]) -> None:
         """Doubt facts that have these stamps, remove what rests on them, rederive what still holds.
 
@@ -204,6 +253,7 @@ class Kernel:
 
     @property
     def _store(self) -> Store:
+        self._refuse_if_broken()
         return self._arrays
 
     @_store.setter
@@ -215,7 +265,19 @@ class Kernel:
         """Go on with arrays of one's own, in a book of one's own."""
         self._arrays = store
         self._pages = book_of(store)
-        self._book = address_of(self._pages)
+        self._address = address_of(self._pages)
+
+    @property
+    def _book(self) -> int:
+        self._refuse_if_broken()
+        return self._address
+
+    def _refuse_if_broken(self) -> None:
+        if self._failure is not None:
+            what = (
+                f"facts were left half closed by a failure: {self._failure or type(self._failure).__name__}"
+            )
+            raise BrokenError(what, hint="make a new reasoner") from self._failure
 
     @property
     def book(self) -> int:
@@ -308,6 +370,7 @@ class Kernel:
         tables = (self._store.masks, *self._tables, self._store.wanted)
         return b"".join(array.tobytes() for array in tables)
 
+    @_whole
     def park(self, folder: Folder) -> dict[str, Any]:
         """Let the arrays lie in a folder from now on; what there is to know besides them."""
         self.begin_step()
@@ -317,11 +380,13 @@ class Kernel:
         self._store = store._replace(**{name: folder.keep(name, getattr(store, name)) for name in PARKED})
         return {"answers": self._watched.park(folder), **self._active.state()}
 
+    @_whole
     def adopt(self, folder: Folder, plain: dict[str, Any]) -> None:
         """Go on with the arrays of another kernel that has the same fingerprint."""
         self._store = self._store._replace(**{name: folder.find(name) for name in PARKED})
         self._watched.adopt(folder, plain["answers"])
         self._active.resume(plain)
+        self._limit()
 
     # -- the compiled functions, called until they are done ------------------------------------
 
@@ -362,6 +427,7 @@ class Kernel:
         store.meta[SOLUTION_COUNT] = 0
         solutions, stamps = store.solutions[:count], store.solution_stamps[:count]
         solutions, stamps = self._watched.take(solutions, stamps, doubted=doubted)
+        self._arrays.made[:-1] += np.bincount(solutions[:, 0], minlength=len(self._program.rules))
         return conclude_all(self._program, self._dictionary, solutions, stamps)
 
     def _complete(self, call: Callable[[], object]) -> None:
@@ -382,9 +448,48 @@ class Kernel:
         full = int(self._store.meta[FULL])
         if full:
             self._store.meta[FULL] = 0
-            own = {ACTIVE_UNKNOWN: self._list_active, TABLE_STALE: self._fill_table}
-            self._store = (own.get(full) or GROW[full])(self._store)
+            if full in (ROOM_FULL, GROUND_FULL):
+                self._look_at_budget()
+            own = {ACTIVE_UNKNOWN: self._list_active, TABLE_STALE: self._fill_table, PAUSE: self._pause}
+            try:
+                self._store = (own.get(full) or GROW[full])(self._store)
+            except (MemoryError, OSError) as problem:
+                raise no_memory(self._derived()) from problem
         return bool(full)
+
+    # -- the budget ----------------------------------------------------------------------------
+
+    def _limit(self) -> None:
+        """Let the arrays know how much may be held, and when to pause next."""
+        meta = self._store.meta
+        meta[MOST] = self._budget.max_facts
+        meta[PAUSE_AT] = meta[PROBES] + meta[DERIVATIONS] + self._allowance
+        set_room(self._store)
+
+    def _look_at_budget(self) -> None:
+        """Before the arrays grow: refuse more facts than are allowed, or than there is memory for."""
+        store = self._store
+        held = int(store.meta[LIVE] + store.meta[GROUND])
+        if held >= self._budget.max_facts:
+            raise too_many_facts(self._budget, held, self._derived())
+        # The slots are written all over at once, while the old ones are still there.
+        self._meter.memory(0, self._derived, 2 * store.slots.nbytes)
+
+    def _look_at_memory(self, work: int) -> None:
+        self._meter.memory(work, self._derived)
+
+    def _pause(self, store: Store) -> Store:
+        """Compiled code has returned for a moment; a row that did not end gets twice as long next time."""
+        done = int(store.meta[PROBES] + store.meta[DERIVATIONS])
+        self._allowance = _BETWEEN_PAUSES if done > self._paused else 2 * self._allowance
+        self._paused = done
+        store.meta[PAUSE_AT] = done + self._allowance
+        self._look_at_memory(_BETWEEN_PAUSES)
+        return store
+
+    def _derived(self) -> dict[str, int]:
+        """How many facts each rule derived, by its name."""
+        return derived_by_rule(self._program, self._arrays)
 
     def _background(self) -> Array:
         return self._store.rows[: self._store.meta[GROUND], : O + 1].copy()

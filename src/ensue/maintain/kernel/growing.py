@@ -21,7 +21,6 @@ from ensue.maintain.kernel.layout import (
     QUEUE_FULL,
     QUEUE_HEAD,
     QUEUE_LENGTH,
-    ROOM,
     ROOM_FULL,
     ROWS,
     SOLUTIONS_FULL,
@@ -38,6 +37,7 @@ from ensue.maintain.kernel.layout import (
     hang_from_now,
     laid_out,
     new_tables,
+    room_in,
     set_room,
 )
 from ensue.maintain.kernel.panes import rebuild_panes
@@ -47,7 +47,7 @@ from ensue.maintain.kernel.view import address_of, book_of
 
 def _more_room(store: Store, side: int) -> Store:
     set_room(store)
-    if store.meta[ROOM + side] > an_eighth(store):
+    if room_in(store, side) > an_eighth(store):
         return store  # Rows have left since room was last counted.
     if len(store.rows) - store.meta[ROWS] + store.meta[FREE_COUNT] <= an_eighth(store):
         store = grow_rows(store, side)

@@ -31,9 +31,12 @@ from ensue.maintain.kernel.layout import (
     HALF_PUT,
     INDEX_UNBUILT,
     KEEP_ALL,
+    LIVE,
     OBJECT,
     OBJECT_KINDS,
     OBJECTS,
+    PAUSE,
+    PAUSE_AT,
     PLAN,
     PREDICATE,
     PROBES,
@@ -128,6 +131,9 @@ def _join_queued(store, plans):
             _forget_active(store)
             meta[FULL] = TABLE_STALE
             return
+        if meta[PROBES] + meta[DERIVATIONS] >= meta[PAUSE_AT]:
+            meta[FULL] = PAUSE
+            return
         row = np.int64(view.queue(store)[meta[QUEUE_HEAD]])
         expect_listed(store, view.queue(store), meta[QUEUE_HEAD])
         derivations, probes, solutions = meta[DERIVATIONS], meta[PROBES], meta[SOLUTION_COUNT]
@@ -194,14 +200,17 @@ def _imply(store, plans, s, p, o, context, stamp):
     """Put all that follows from a fact by linear rules (see `epsilon.py`)."""
     if len(view.epsilon(store)) == 0:
         return
+    meta, made = view.meta(store), view.made(store)
+    held = meta[LIVE] + meta[GROUND]
     at = _entry(store, p, np.int32(ANY))
     if at == END:
         at = _entry(store, np.int32(ANY), np.int32(ANY))
     if at != END:
         _put_implied(store, plans, at, s, p, o, context, stamp)
     at = _entry(store, p, o)
-    if at != END and not view.meta(store)[FULL]:
+    if at != END and not meta[FULL]:
         _put_implied(store, plans, at, s, p, o, context, stamp)
+    made[len(made) - 1] += meta[LIVE] + meta[GROUND] - held
 
 
 @inlined
@@ -252,10 +261,10 @@ def doubt_consequences(store, plans, start):
     meta = view.meta(store)
     at = start
     while at < meta[SUSPECT_COUNT]:
-        solutions = meta[SOLUTION_COUNT]
+        derivations, probes, solutions = meta[DERIVATIONS], meta[PROBES], meta[SOLUTION_COUNT]
         _fire(store, plans, np.int64(view.suspects(store)[at]), _NEVER, DOUBT)
         if meta[FULL]:
-            meta[SOLUTION_COUNT] = solutions
+            meta[DERIVATIONS], meta[PROBES], meta[SOLUTION_COUNT] = derivations, probes, solutions
             return at
         at += 1
     return at
@@ -271,14 +280,14 @@ def rederive(store, plans, start):
         view.backward(plans),
     )
     for at in range(start, meta[SUSPECT_COUNT]):
-        solutions = meta[SOLUTION_COUNT]
+        derivations, probes, solutions = meta[DERIVATIONS], meta[PROBES], meta[SOLUTION_COUNT]
         row = suspects[at]
         s, p, o, context = rows[row, S], rows[row, P], rows[row, O], rows[row, CONTEXT]
         lo, hi = _listed(view.backward_starts(plans), p)
         for i in range(lo, hi):
             _fire_plan(store, plans, np.int64(backward[i]), s, p, o, context, _FOREVER, _NEVER, PUT)
             if meta[FULL]:
-                meta[SOLUTION_COUNT] = solutions
+                meta[DERIVATIONS], meta[PROBES], meta[SOLUTION_COUNT] = derivations, probes, solutions
                 return at
     return meta[SUSPECT_COUNT]
 
@@ -360,10 +369,13 @@ def _fire_plan(store, plans, plan, s, p, o, context, stamp, old, action):
         table[plan, PLAN_GUARDS],
     ):
         return
+    meta = view.meta(store)
+    held = meta[LIVE] + meta[GROUND]
     if count == 0:
         _conclude(store, plans, plan, context, stamp, action)
     else:
         _join(store, plans, plan, context, stamp, old, action)
+    view.made(store)[table[plan, RULE]] += meta[LIVE] + meta[GROUND] - held
 
 
 @inlined
@@ -433,6 +445,9 @@ def _join(store, plans, plan, context, stamp, old, action):
             _next(store, steps, first + depth, depth)
             continue
         meta[PROBES] += 1
+        if meta[PROBES] + meta[DERIVATIONS] >= meta[PAUSE_AT]:
+            meta[FULL] = PAUSE  # This row again afterwards, with twice as much time.
+            return
         # A fresh partner will find this row itself when its turn comes. One whose stamp is no higher
         # than the one this row had when last joined cannot raise anything: the minimum was its own.
         if (

@@ -80,7 +80,12 @@ HANG_ALL = 24
 """The join indexes that all facts hang in, as bits."""
 HALF_DONE = 25
 """What was interrupted while the table put what follows from a fact, as bits: HALF_PUT, HALF_JOINED."""
-REGISTERS = 26
+MOST = 26
+"""How many facts may be held, the background included."""
+PAUSE_AT = 27
+"""The number of probes and derivations at which compiled code returns to Python, which looks at the memory
+and at signals."""
+REGISTERS = 28
 
 HALF_PUT, HALF_JOINED = 1, 2
 """A fact that nobody asks for was being put, or a queued row was being joined."""
@@ -96,7 +101,8 @@ HALF_PUT, HALF_JOINED = 1, 2
     ACTIVE_UNKNOWN,
     INDEX_UNBUILT,
     TABLE_STALE,
-) = range(1, 11)
+    PAUSE,
+) = range(1, 12)
 
 END = -1
 """The end of a linked list."""
@@ -147,6 +153,8 @@ class Store(NamedTuple):
     kinds: Array
     binding: Array
     cursor: Array
+    made: Array
+    """For each rule how many new facts it derived; what linear rules derived together comes last."""
     meta: Array
 
     @property
@@ -166,7 +174,7 @@ _PREDICATES = 64
 FULLEST = 0.72
 """The load at which a table grows."""
 _GROWTH = 2
-_ROWS_GROWTH = 4
+_ROWS_GROWTH = (4, 2, 1.25)
 
 
 def new_store(
@@ -178,6 +186,7 @@ def new_store(
     keep_all: bool = False,
     panes: bool = True,
     ground: int = 0,
+    rules: int = 0,
 ) -> Store:
     """An empty store with one join index per mask, and room for so many facts of the background."""
     indexes = [WHOLE, *masks]
@@ -189,6 +198,7 @@ def new_store(
     meta[FREE] = END
     meta[THRESHOLD] = np.iinfo(np.int64).min
     meta[USE_PANES], meta[KEEP_ALL] = panes, keep_all
+    meta[MOST] = meta[PAUSE_AT] = np.iinfo(np.int64).max
     store = Store(
         rows=zeros((32 + ground, LINKS), np.int32),
         ground_links=zeros((32 + ground, 2 * len(masks)), np.int32),
@@ -220,6 +230,7 @@ def new_store(
         kinds=np.zeros(1, np.uint8),
         binding=np.zeros(max(1, variables), np.int32),
         cursor=np.zeros((max(1, steps), 3), np.int64),
+        made=np.zeros(rules + 1, np.int64),
         meta=meta,
     )
     set_room(store)
@@ -227,13 +238,18 @@ def new_store(
 
 
 def set_room(store: Store) -> None:
-    """Count how many rows can still come before something has to grow."""
+    """Count how many rows can still come before something has to grow, or there are too many."""
+    allowed = int(store.meta[MOST] - store.meta[LIVE] - store.meta[GROUND])
+    for side in (0, 1):
+        store.meta[ROOM + side] = max(0, min(room_in(store, side), allowed))
+
+
+def room_in(store: Store, side: int) -> int:
+    """How many rows the arrays still have room for."""
     meta, tables = store.meta, store.tables
     in_tables = (tables[:, CAPACITY] * FULLEST).astype(np.int64) - tables[:, USED]
     in_rows = len(store.rows) - int(meta[ROWS]) + int(meta[FREE_COUNT])
-    for side in (0, 1):
-        in_side = in_tables[_tables_in_use(store, side)]
-        meta[ROOM + side] = max(0, min(int(in_side.min()), in_rows))
+    return min(int(in_tables[_tables_in_use(store, side)].min()), in_rows)
 
 
 PARKED = (
@@ -277,8 +293,16 @@ def _blank(array: Array, size: int) -> Array:
 
 
 def grow_rows(store: Store, side: int) -> Store:
-    """Four times as many rows: those never written to take no memory."""
-    size = len(store.rows) * _ROWS_GROWTH
+    """Four times as many rows (those never written to take no memory), or fewer where that is refused."""
+    for growth in _ROWS_GROWTH[:-1]:
+        try:
+            return _with_rows(store, side, int(len(store.rows) * growth))
+        except (MemoryError, OSError):
+            continue
+    return _with_rows(store, side, int(len(store.rows) * _ROWS_GROWTH[-1]))
+
+
+def _with_rows(store: Store, side: int, size: int) -> Store:
     if side:
         store = store._replace(ground_links=grown(store.ground_links, size))
     return store._replace(rows=grown(store.rows, size))

@@ -160,6 +160,7 @@ epsilon = _reader(Store, "epsilon", np.int32, 2)
 kinds = _reader(Store, "kinds", np.uint8, 1)
 binding = _reader(Store, "binding", np.int32, 1)
 cursor = _reader(Store, "cursor", np.int64, 2)
+made = _reader(Store, "made", np.int64, 1)
 meta = _reader(Store, "meta", np.int64, 1)
 
 # Of plans.

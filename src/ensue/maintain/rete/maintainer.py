@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from ensue.dictionary import Dictionary
+from ensue.errors import BrokenError
 from ensue.maintain.base import LoggedMaintainer, check_stream_copies, check_threshold
 from ensue.maintain.program import UNBOUND, Binding, CompiledRule, conclude
+from ensue.maintain.rete.limit import Limit
 from ensue.maintain.rete.memory import Memory
 from ensue.maintain.rete.network import Network
 from ensue.maintain.rete.retraction import overdelete, rederive
@@ -49,6 +51,8 @@ class Rete(LoggedMaintainer):
         self._threshold = NEVER
         self._derivations = 0
         self._network: Network | None = None
+        self._failure: BaseException | None = None
+        """What went wrong while facts flowed: what is in the network then is not closed."""
         self._background: Memory
         self._contexts: dict[int, Memory] = {}
         self._pending: list[Copies] = []
@@ -150,15 +154,27 @@ class Rete(LoggedMaintainer):
 
     def _settle(self) -> Network:
         """Build the network if there is none, and let everything flow that was admitted."""
-        network = self._network or self._build()
-        pending, self._pending = self._pending, []
-        touched = dict.fromkeys(context for copies in pending for context in self._state(copies))
-        for context in touched:
-            self._run(self._contexts[context])
+        if self._failure is not None:
+            what = (
+                f"facts were left half closed by a failure: {self._failure or type(self._failure).__name__}"
+            )
+            raise BrokenError(what, hint="make a new reasoner") from self._failure
+        try:
+            network = self._network or self._build()
+            pending, self._pending = self._pending, []
+            touched = dict.fromkeys(context for copies in pending for context in self._state(copies))
+            for context in touched:
+                self._run(self._contexts[context])
+        except BaseException as failure:
+            self._failure = failure
+            raise
         return network
 
     def _run(self, memory: Memory) -> None:
-        walk = Insertion(memory, self._background, self._threshold)
+        assert self._network is not None
+        others = sum(len(each.facts) for each in self._contexts.values()) - len(memory.facts)
+        limit = Limit(self._network, self._dictionary, others + len(self._background.facts))
+        walk = Insertion(memory, self._background, self._threshold, limit)
         walk.settle()
         self._derivations += walk.attempts
 
@@ -196,7 +212,7 @@ class Rete(LoggedMaintainer):
         self._background = Memory(self._network)
         for triple in ground:
             self._background.state(triple, FOREVER)
-        walk = GroundInsertion(self._background)
+        walk = GroundInsertion(self._background, Limit(self._network, self._dictionary, 0))
         walk.settle()
         self._derivations += walk.attempts
         return dict.fromkeys(self._background.facts)

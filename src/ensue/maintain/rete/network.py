@@ -105,7 +105,7 @@ class Port:
 class Node:
     """Something that gives bindings: an entry or a join. What becomes of one is listed here."""
 
-    __slots__ = ("constants", "heads", "joins", "slow", "test")
+    __slots__ = ("constants", "derived", "heads", "joins", "names", "slow", "test")
 
     def __init__(self, test: Test | None) -> None:
         self.test = test
@@ -116,6 +116,9 @@ class Node:
         self.slow: list[Callable[[Values], list[Triple]]] = []
         """Conclusions that need more than picking: minted nodes, functions, expressions."""
         self.joins: list[Join] = []
+        self.names: list[str] = []
+        """The rules that conclude something here, and how many new facts they have."""
+        self.derived = 0
 
 
 class Entry(Node):
@@ -277,7 +280,16 @@ class Network:
             left.joins.append(join)
         return node
 
+    def derived(self) -> dict[str, int]:
+        """How many facts each rule derived, by its name; of rules with one body, the first has them all."""
+        found: dict[str, int] = {}
+        for node in self._nodes.values():
+            if node.derived:
+                found[node.names[0]] = found.get(node.names[0], 0) + node.derived
+        return found
+
     def _conclude(self, node: Node, rule: CompiledRule, layout: dict[int, int]) -> None:
+        node.names.append(rule.name)
         slow = slow_head(rule, layout, self._dictionary)
         if slow is not None:
             node.slow.append(slow)

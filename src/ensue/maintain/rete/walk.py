@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ensue.maintain.rete.limit import Limit
 from ensue.maintain.rete.memory import Memory
 from ensue.maintain.rete.network import Alpha, Join, Node
 from ensue.maintain.rete.token import Fact, Index, Key, Token, Values, drop, put
@@ -59,6 +60,7 @@ class Walk:
         """Pass a binding on: to conclusions, and to the joins where it waits for a further fact."""
         if node.test is not None and not node.test(values):
             return
+        held = len(self.facts)
         if node.heads:
             full = values + node.constants
             for head in node.heads:
@@ -67,6 +69,7 @@ class Walk:
             for slow in node.slow:
                 for triple in slow(values):
                     self._conclude(triple, stamp)
+        node.derived += len(self.facts) - held
         if node.joins:
             for join in node.joins:
                 self._arrive(join, values, stamp)
@@ -103,13 +106,24 @@ class Walk:
 class Insertion(Walk):
     """Facts that came or rose: keep their tokens, let their conclusions hold."""
 
-    __slots__ = ()
+    __slots__ = ("_limit", "_tokens")
+
+    def __init__(self, memory: Memory, ground: Memory, threshold: int, limit: Limit) -> None:
+        super().__init__(memory, ground, threshold)
+        self._limit = limit
+        self._tokens = 0
 
     def settle(self) -> None:
         """Close the context under the rules: work until nothing waits."""
-        memory, match = self.memory, self.memory.network.match
+        memory, match, limit = self.memory, self.memory.network.match, self._limit
         while memory.order:
-            for fact in memory.next_batch():
+            batch = memory.next_batch()
+            end = len(batch)
+            for at, fact in enumerate(batch):
+                if at == end:
+                    limit.round()
+                    end = len(batch)
+                done = self.attempts + self._tokens
                 floor = fact.settled
                 if fact.stamp > floor:
                     fact.settled = fact.stamp
@@ -117,6 +131,7 @@ class Insertion(Walk):
                     if floor == NEVER:
                         memory.enter(fact, alphas)
                     self.flow(fact, alphas, floor)
+                    limit.look(len(self.facts), self.attempts + self._tokens - done)
             memory.batch_done()
 
     def _hold(self, join: Join, key: Key, values: Values, stamp: int) -> int | None:
@@ -126,6 +141,7 @@ class Insertion(Walk):
             token = Token(join, values, stamp)
             put(memory.tokens_of(join), key, token)
             memory.schedule(token)
+            self._tokens += 1
             return NEVER
         floor = token.stamp
         if floor >= stamp:
@@ -146,8 +162,8 @@ class GroundInsertion(Insertion):
 
     __slots__ = ("_seen",)
 
-    def __init__(self, ground: Memory) -> None:
-        super().__init__(ground, ground, NEVER)
+    def __init__(self, ground: Memory, limit: Limit) -> None:
+        super().__init__(ground, ground, NEVER, limit)
         self._seen: set[tuple[Join, Values]] = set()
 
     def flow(self, fact: Fact, alphas: Iterable[Alpha], floor: int) -> None:
@@ -165,6 +181,7 @@ class GroundInsertion(Insertion):
         if (join, values) in self._seen:
             return
         self._seen.add((join, values))
+        self._tokens += 1
         key = join.left_key(values)
         join.port.keep(key, Token(join, values, FOREVER))
         found = self.memory.index(join.port).get(key)

@@ -22,7 +22,7 @@ from ensue.model import BACKGROUND, NEVER, Change, Copies, Facts
 from ensue.plan.known import Closed
 from ensue.plan.rewrite import NotRewritable
 from ensue.plan.split import split
-from ensue.query.compiled.patterns import joined
+from ensue.query.compiled.operators import joined
 from ensue.query.compiled.relation import Relation
 from ensue.query.dataset import Columns, Integers, Pattern, Solutions
 from ensue.rules.tree import RuleSet

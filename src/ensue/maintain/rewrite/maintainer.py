@@ -17,7 +17,7 @@ from ensue.errors import Place, StrategyError
 from ensue.maintain.rewrite.folded import Folded, freshest
 from ensue.maintain.rewrite.folding import Folding, World
 from ensue.plan.rewrite import NotRewritable, check_linear
-from ensue.query.compiled.patterns import joined
+from ensue.query.compiled.operators import joined
 from ensue.query.compiled.relation import Relation, concatenated
 from ensue.query.dataset import Columns, Pattern
 from ensue.rules.tree import RuleSet

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
+from pyoxigraph import Literal
 
-from ensue.query.compiled.values_batch import solutions
+from ensue.query.compiled.values_batch import UNBOUND, solutions
 from ensue.query.compiled.values_memory import Numbering
 from ensue.query.compiled.values_tree import Aggregate
 from ensue.query.dataset import Integers
-from ensue.rules.expressions import Term
+from ensue.rules.expressions import Term, read_term
+from ensue.rules.growth import MAX_TERM
 from ensue.terms import literal
 
 
@@ -64,12 +66,32 @@ def computed(call: Aggregate, groups: Integers, terms: Sequence[str]) -> dict[in
     >>> {group: str(term) for group, term in computed(longest, np.array([0, 0]), ['"a"', '"b"']).items()}
     {0: '"b"'}
     """
+    if call.function == "GROUP_CONCAT" and (long := _too_long(call, groups, terms)):
+        kept = [at for at, group in enumerate(groups.tolist()) if group not in long]
+        rest = computed(call, groups[kept], [terms[at] for at in kept]) if kept else {}
+        return rest | dict.fromkeys(long)
     table = {"group": list(map(str, groups.tolist())), "value": terms}
     selected = f"?group ({_text(call)} AS ?found)"
     found = solutions(
         lambda given: f"SELECT {selected} WHERE {{ {given} }} GROUP BY ?group", table, len(terms)
     )
     return {int(row[0].value): row[1] for row in found}
+
+
+def _too_long(call: Aggregate, groups: Integers, terms: Sequence[str]) -> set[int]:
+    """The groups whose values make a longer text together than an expression may make."""
+    between = len(call.separator) if call.separator is not None else 1
+    lengths: dict[int, int] = {}
+    for group, term in zip(groups.tolist(), terms, strict=True):
+        lengths[group] = lengths.get(group, -between) + len(term) + between
+    if max(lengths.values(), default=0) <= MAX_TERM:
+        return set()
+    lengths = {}
+    for group, text in zip(groups.tolist(), terms, strict=True):  # escapes, quotes and languages do not count
+        value = read_term(text) if text != UNBOUND else None
+        own = len(value.value) if isinstance(value, Literal) else 0
+        lengths[group] = lengths.get(group, -between) + own + between
+    return {group for group, length in lengths.items() if length > MAX_TERM}
 
 
 @lru_cache(maxsize=100)

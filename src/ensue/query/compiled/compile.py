@@ -16,6 +16,7 @@ from rdflib.term import BNode, Identifier, Variable
 
 from ensue.dictionary import Dictionary
 from ensue.query.compiled import plan as p
+from ensue.query.compiled.arrange import arranged
 from ensue.query.compiled.compile_exists import only_joins
 from ensue.query.compiled.compile_groups import Names, is_sampled, named_keys, renamed, samples
 from ensue.query.compiled.compile_paths import Pieces, Triple, pieces
@@ -38,7 +39,7 @@ def compile_query(query: ContinuousQuery, dictionary: Dictionary) -> p.Plan:
     compiler = _Compiler(query, dictionary)
     if query.form is Form.DESCRIBE:
         raise NotCompiled("DESCRIBE")
-    root = compiler.node(query.algebra.p, {})
+    root = arranged(compiler.node(query.algebra.p, {}))
     if query.form is Form.SELECT:
         return p.Plan(query.form, root, tuple(map(str, query.algebra.PV)))
     return p.Plan(query.form, root, template=compiler.template() if query.form is Form.CONSTRUCT else ())
@@ -197,7 +198,7 @@ def _join(left: p.Node, right: p.Node) -> p.Node:
     """A join, but not with the pattern that says nothing."""
     if left == p.Match():
         return right
-    return left if right == p.Match() else p.Join(left, right)
+    return left if right == p.Match() else p.Join((left, right))
 
 
 def _settled(node: p.Node) -> p.Node:
@@ -214,7 +215,10 @@ def _settled(node: p.Node) -> p.Node:
 
 
 def _slots_of(node: p.Node) -> Iterator[Slot]:
-    if isinstance(node, p.Match):
-        yield from (slot for pattern in node.patterns for slot in pattern)
-    elif isinstance(node, p.Join | p.Union):
-        yield from (*_slots_of(node.left), *_slots_of(node.right))
+    match node:
+        case p.Match(patterns):
+            yield from (slot for pattern in patterns for slot in pattern)
+        case p.Join(parts):
+            yield from (slot for part in parts for slot in _slots_of(part))
+        case p.Union(left, right):
+            yield from (*_slots_of(left), *_slots_of(right))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ensue.query.compiled import plan as p
 from ensue.query.compiled.expressions import Expression
+from ensue.query.compiled.variables import bound
 
 
 def only_joins(node: p.Node) -> bool:
@@ -21,7 +22,9 @@ def only_joins(node: p.Node) -> bool:
     match node:
         case p.Match() | p.Table():
             return True
-        case p.Join(left, right) | p.Union(left, right):
+        case p.Join(parts):
+            return all(map(only_joins, parts))
+        case p.Union(left, right):
             return only_joins(left) and only_joins(right)
         case p.InGraph(child) | p.EachGraph(child):
             return only_joins(child)
@@ -37,24 +40,3 @@ def only_joins(node: p.Node) -> bool:
 def _within(condition: p.Condition, variables: frozenset[str]) -> bool:
     """Whether a condition looks at these variables only, which have a value already."""
     return isinstance(condition, Expression) and variables.issuperset(condition.variables)
-
-
-def bound(node: p.Node) -> frozenset[str]:
-    """The variables that have a value in every solution of a plan that only joins."""
-    match node:
-        case p.Match(patterns):
-            return frozenset(slot for pattern in patterns for slot in pattern if isinstance(slot, str))
-        case p.Table(variables, rows):
-            return frozenset(v for at, v in enumerate(variables) if all(row[at] for row in rows))
-        case p.Join(left, right):
-            return bound(left) | bound(right)
-        case p.Union(left, right):
-            return bound(left) & bound(right)
-        case p.EachGraph(child, variable):
-            return bound(child) | {variable}
-        case p.InGraph(child) | p.Filter(child):
-            return bound(child)
-        case p.Project(child, variables):
-            return bound(child).intersection(variables)
-        case _:
-            return frozenset()

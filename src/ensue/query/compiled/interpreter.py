@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +10,14 @@ import numpy as np
 from ensue.query.compiled import plan as p
 from ensue.query.compiled.compatible import matched, pairs
 from ensue.query.compiled.expressions import Aggregate, Expression, Values
-from ensue.query.compiled.operators import distinct, join, minus, sliced, table
+from ensue.query.compiled.operators import Settle, distinct, join, joined, minus, sliced, table
 from ensue.query.compiled.patterns import Remembered, solve
 from ensue.query.compiled.relation import Groups, Relation, concatenated, groups, merged
+from ensue.query.compiled.variables import bound, has_product
 from ensue.query.dataset import Dataset, Graph, Integers
+
+_ROW = " row"
+"""The column of row numbers, counted from 1, of rows that are looked for: no variable can be called so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +40,16 @@ class Interpreter:
                 return table(variables, rows)
             case p.InGraph() | p.EachGraph():
                 return self._named(node)
-            case p.Join() | p.Union() | p.Minus() | p.LeftJoin():
-                return self._both(node, self.run(node.left, graph), self.run(node.right, graph), graph)
+            case p.Join(parts):
+                return self._join(parts, graph)
+            case p.Product(parts, conditions):
+                return joined((self.run(part, graph) for part in parts), self._tested(conditions, graph))
+            case p.Union(left, right):
+                return concatenated([self.run(left, graph), self.run(right, graph)])
+            case p.Minus(left, right):
+                return self._minus(self.run(left, graph), node, graph)
+            case p.LeftJoin(left, right, conditions):
+                return self._left_join(self.run(left, graph), right, conditions, graph)
             case _:
                 return self._one(node, self.run(node.child, graph), graph)
 
@@ -47,16 +59,47 @@ class Interpreter:
             solutions = self._one(operator, solutions, self.dataset.default)
         return solutions
 
-    def _both(self, node: p.Binary, left: Relation, right: Relation, graph: Graph) -> Relation:
+    def _join(self, parts: Sequence[p.Node], graph: Graph) -> Relation:
+        """Parts that hang together. Cross products among them come last, each joined part by part."""
+        plain = [self.run(part, graph) for part in parts if not has_product(part)]
+        crossed = [part for part in parts if has_product(part)]
+        solved = joined(plain) if plain else self.run(crossed.pop(0), graph)
+        for part in crossed:
+            solved = self._joined_to(solved, part, graph)
+        return solved
+
+    def _joined_to(self, rows: Relation, node: p.Node, graph: Graph) -> Relation:
+        """Rows joined with the solutions of a node; where that is a cross product, with part after part."""
         match node:
-            case p.Join():
-                return join(left, right)
-            case p.Union():
-                return concatenated([left, right])
-            case p.Minus():
-                return minus(left, right)
-            case p.LeftJoin(_, _, conditions):
-                return self._left_join(left, right, conditions, graph)
+            case p.Product(parts, conditions) if _see_no_more(conditions, rows, node):
+                every = [rows, *(self.run(part, graph) for part in parts)]
+                return joined(every, self._tested(conditions, graph))
+            case p.Union(left, right) if has_product(node):
+                return concatenated([self._joined_to(rows, each, graph) for each in (left, right)])
+            case _:
+                return join(rows, self.run(node, graph))
+
+    def _pairs(self, rows: Relation, node: p.Node, graph: Graph) -> tuple[Integers, Relation]:
+        """Rows with the compatible solutions of a node: the row's number in each pair, and both merged."""
+        if has_product(node):
+            numbered = rows.extended(_ROW, np.arange(1, rows.length + 1, dtype=np.int32))
+            both = self._joined_to(numbered, node, graph)
+            return both.column(_ROW) - 1, both.without(_ROW)
+        inner = self.run(node, graph)
+        at_rows, at_inner = pairs(rows, inner)
+        return at_rows, merged(rows, inner, at_rows, at_inner)
+
+    def _tested(self, conditions: Sequence[Expression], graph: Graph) -> Settle:
+        """What keeps the rows of a join that is under way for which conditions hold, each tested once."""
+        untested = list(conditions)
+
+        def settle(rows: Relation, to_come: frozenset[str]) -> Relation:
+            ready = [each for each in untested if to_come.isdisjoint(each.variables)]
+            for each in ready:
+                untested.remove(each)
+            return rows.where(self._hold(tuple(ready), rows, graph)) if ready else rows
+
+        return settle
 
     def _one(self, node: p.Unary, child: Relation, graph: Graph) -> Relation:
         match node:
@@ -108,21 +151,27 @@ class Interpreter:
     def _holds(self, condition: p.Condition, rows: Relation, graph: Graph) -> Integers:
         if isinstance(condition, Expression):
             return self.values.holds(condition, rows.columns, rows.length)
-        inner = self.run(condition.pattern, graph)
-        if not condition.conditions:
-            found = matched(rows, inner, overlapping=False)
-        else:
+        if condition.conditions or has_product(condition.pattern):
             found = np.zeros(rows.length, np.bool_)
-            at_rows, at_inner = pairs(rows, inner)
-            both = merged(rows, inner, at_rows, at_inner)
+            at_rows, both = self._pairs(rows, condition.pattern, graph)
             found[at_rows[self._hold(condition.conditions, both, graph)]] = True
+        else:
+            found = matched(rows, self.run(condition.pattern, graph), overlapping=False)
         return found if condition.wanted else ~found
 
+    def _minus(self, left: Relation, node: p.Minus, graph: Graph) -> Relation:
+        # Of a cross product only what is compatible with the left rows is made; that it shares a variable
+        # with each of them must be known then.
+        if has_product(node.right) and bound(node.left) & bound(node.right):
+            kept = np.ones(left.length, np.bool_)
+            kept[self._pairs(left, node.right, graph)[0]] = False
+            return left.where(kept).unstamped()
+        return minus(left, self.run(node.right, graph))
+
     def _left_join(
-        self, left: Relation, right: Relation, conditions: tuple[p.Condition, ...], graph: Graph
+        self, left: Relation, right: p.Node, conditions: tuple[p.Condition, ...], graph: Graph
     ) -> Relation:
-        at_left, at_right = pairs(left, right)
-        both = merged(left, right, at_left, at_right)
+        at_left, both = self._pairs(left, right, graph)
         if conditions:
             mask = self._hold(conditions, both, graph)
             both, at_left = both.where(mask), at_left[mask]
@@ -141,3 +190,9 @@ class Interpreter:
         for name, call in results:
             columns[name] = self.values.aggregate(call, found.of_row, len(found), child.columns)
         return Relation(columns, len(found))
+
+
+def _see_no_more(conditions: Iterable[Expression], rows: Relation, node: p.Product) -> bool:
+    """Whether conditions inside a product have the same values to look at when it is joined with rows."""
+    looked_at = {name for each in conditions for name in each.variables}
+    return looked_at & rows.columns.keys() <= bound(node)

@@ -1,17 +1,12 @@
-"""Basic graph patterns over the columns of a graph, joined pattern by pattern.
-
-The pattern with the fewest matches comes first, then always the smallest that shares a variable with
-what there is: so a cross product is made only where the query asks for one.
-"""
+"""Basic graph patterns over the columns of a graph, joined pattern by pattern."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ensue.query.compiled.operators import join
+from ensue.query.compiled.operators import joined
 from ensue.query.compiled.relation import Relation, concatenated
 from ensue.query.dataset import Columns, Graph, Integers, Pattern, Slot
 
@@ -44,22 +39,6 @@ def solve(graph: Graph, patterns: tuple[Pattern, ...], remembered: Remembered) -
     if maintained is not None:
         return Relation(maintained.columns, len(maintained.stamps), maintained.stamps)
     return joined(_in_graph(graph, pattern, remembered) for pattern in patterns)
-
-
-def joined(matched: Iterable[Relation]) -> Relation:
-    """What single patterns match, joined.
-
-    >>> one, other = Relation({"x": np.array([4, 5])}, 2), Relation({"x": np.array([5])}, 1)
-    >>> joined([one, other]).columns["x"].tolist()
-    [5]
-    """
-    waiting = list(matched)
-    solved = Relation.unit()
-    while waiting:
-        following = min(waiting, key=lambda one: (solved.columns.keys().isdisjoint(one.columns), one.length))
-        waiting = [one for one in waiting if one is not following]
-        solved = join(solved, following)
-    return solved
 
 
 def _in_graph(graph: Graph, pattern: Pattern, remembered: Remembered) -> Relation:

@@ -40,10 +40,23 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Every left solution with every compatible right one."""
+    """Every combination of compatible solutions, one of each part.
 
-    left: Node
-    right: Node
+    The order in which parts are joined is chosen when they are evaluated, by how many solutions each has.
+    """
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The cross product of parts that share no variable: the combinations of which all conditions hold.
+
+    A condition is tested as soon as all parts are there that can have values for its variables.
+    """
+
+    parts: tuple[Node, ...]
+    conditions: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +185,8 @@ class Slice:
 
 
 Unary = Filter | Extend | Group | Project | Distinct | OrderBy | Slice
-Binary = Join | LeftJoin | Union | Minus
-Node = Match | Occurrences | Table | InGraph | EachGraph | Unary | Binary
+Binary = LeftJoin | Union | Minus
+Node = Match | Occurrences | Table | InGraph | EachGraph | Join | Product | Unary | Binary
 Condition = Expression | Exists
 Template = tuple[tuple[Slot, Slot, Slot], ...]
 """Triples of CONSTRUCT; names that begin with `_:` are blank nodes, fresh for each solution."""
@@ -203,7 +216,7 @@ def basic_patterns(plan: Plan) -> tuple[MatchedIn, ...]:
     """Every basic graph pattern of a plan, each once per graph: an engine can keep their solutions.
 
     >>> bgp = Match((("s", 1, "o"),))
-    >>> [m.graph for m in basic_patterns(Plan(Form.ASK, Join(bgp, EachGraph(bgp, "g", Named.ALL))))]
+    >>> [m.graph for m in basic_patterns(Plan(Form.ASK, Join((bgp, EachGraph(bgp, "g", Named.ALL)))))]
     [None, '?g']
     """
     return tuple(dict.fromkeys(_basic(plan.root, None)))

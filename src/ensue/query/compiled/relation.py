@@ -57,6 +57,10 @@ class Relation:
         kept = {variable: self.columns[variable] for variable in variables if variable in self.columns}
         return Relation(kept, self.length, self.stamps)
 
+    def without(self, variable: str) -> Relation:
+        """The same rows with one variable less."""
+        return self.project(name for name in self.columns if name != variable)
+
     def extended(self, variable: str, column: Integers) -> Relation:
         """The same rows with one more variable."""
         return Relation({**self.columns, variable: column}, self.length, self.stamps)

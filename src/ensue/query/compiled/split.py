@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ensue.query.compiled import plan as p
 from ensue.query.compiled.expressions import Expression, NotCompiled
+from ensue.query.compiled.variables import visible
 from ensue.query.share import Cut
 from ensue.query.tree import Form
 
@@ -117,26 +118,3 @@ def _most(above: Sequence[p.Unary]) -> int | None:
             return start + length
         case _:
             return None
-
-
-def visible(node: p.Node) -> set[str]:
-    """The variables that can have a value in the solutions of a plan.
-
-    >>> sorted(visible(p.Extend(p.Match((("x", 1, "y"),)), "z", Expression("?x", ("x",)))))
-    ['x', 'y', 'z']
-    """
-    match node:
-        case p.Match(patterns):
-            return {slot for pattern in patterns for slot in pattern if isinstance(slot, str)}
-        case p.Table(variables) | p.Project(_, variables) | p.Occurrences(_, variables):
-            return set(variables)
-        case p.Group(_, keys, results):
-            return {*keys, *(name for name, _ in results)}
-        case p.Extend(child, variable) | p.EachGraph(child, variable):
-            return visible(child) | {variable}
-        case p.Minus(left, _):
-            return visible(left)
-        case p.Join(left, right) | p.LeftJoin(left, right) | p.Union(left, right):
-            return visible(left) | visible(right)
-        case _:
-            return visible(node.child)

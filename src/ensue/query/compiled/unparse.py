@@ -101,6 +101,8 @@ _CHAINS = {
     "MultiplicativeExpression": None,
 }
 """Nodes of one expression and a list of others; the operator, or None where each has its own."""
+_NESTED = 8
+"""Operators of a chain that are written with brackets, to be read more easily."""
 _LEVELS = {*_CHAINS, "RelationalExpression"}
 _UNARY = {"UnaryNot": "!", "UnaryPlus": "+", "UnaryMinus": "-"}
 _FIELDS = (
@@ -115,9 +117,12 @@ def _chain(node: CompValue) -> str:
     text = unparse(node["expr"])
     others = list(node["other"])
     own = _CHAINS[node.name]
+    flat = len(others) > _NESTED  # the same, as it is read from the left, but not nested
     for operator, other in zip([own] * len(others) if own else node["op"], others, strict=True):
-        text = f"({text} {operator} {unparse(other)})"
-    return text
+        text = f"{text} {operator} {unparse(other)}"
+        if not flat:
+            text = f"({text})"
+    return f"({text})" if flat else text
 
 
 def _relation(node: CompValue) -> str:

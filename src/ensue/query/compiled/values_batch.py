@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pyoxigraph import NamedNode, QuerySolutions, Store
 
-from ensue.rules.expressions import Term, read_term
+from ensue.rules.expressions import Functions, Term, read_term
+from ensue.rules.growth import Bounded, bounded, fits
 
 AT_ONCE = 5_000
 """Rows in one query: enough for its price not to count, few enough for its text to stay small."""
@@ -21,6 +22,7 @@ Table = Mapping[str, Sequence[str]]
 """Bindings, a column for each variable: terms as canonical text, or UNBOUND."""
 
 _EMPTY = Store()
+_NONE: Functions = {}
 _REVEAL = NamedNode("urn:ensue:reveal")
 _COVER = "urn:ensue:term:"
 
@@ -32,33 +34,52 @@ def evaluate(text: str, table: Table, length: int, base: str | None = None) -> I
     >>> [None if value is None else value.value for value in evaluate("isBlank(?a)", table, 3)]
     ['false', 'true', None]
     """
-    selected = f"({text} AS ?{_fresh('value', table)})"
+    value = _fresh("value", table)
     for start in range(0, length, AT_ONCE):
         rows = range(start, min(start + AT_ONCE, length))
         part = {name: column[rows.start : rows.stop] for name, column in table.items()}
-        found = solutions(lambda given: f"SELECT {selected} WHERE {{ {given} }}", part, len(rows), base)
+        longest = max((len(term) for column in part.values() for term in column), default=0)
+        own = Bounded(text) if fits(text, longest) else bounded(text)
+        selected = f"({own.text} AS ?{value})"
+        found = solutions(
+            lambda given, selected=selected: f"SELECT {selected} WHERE {{ {given} }}",  # type: ignore[misc]
+            part,
+            len(rows),
+            base,
+            own.functions,
+        )
         for row, _ in zip(found, rows, strict=True):  # oxigraph keeps the order of VALUES
             yield row[0]
 
 
 def solutions(
-    query: Callable[[str], str], table: Table, length: int, base: str | None = None
+    query: Callable[[str], str],
+    table: Table,
+    length: int,
+    base: str | None = None,
+    functions: Functions = _NONE,
 ) -> QuerySolutions:
     """The solutions of a query around a pattern that gives each row of a table.
 
     With a base every term is hidden, or one that is a relative IRI would be resolved against it.
     """
     if base is not None:
-        return _run(query, table, length, list(table), base)
+        return _run(query, table, length, list(table), base, functions)
+    hidden = [name for name in table if _may_have_blanks(table[name])]
     try:
-        return _run(query, table, length, [name for name in table if _may_have_blanks(table[name])])
+        return _run(query, table, length, hidden, None, functions)
     except SyntaxError:
         # Terms that are none to a SPARQL parser: a relative IRI, say.
-        return _run(query, table, length, list(table))
+        return _run(query, table, length, list(table), None, functions)
 
 
 def _run(
-    query: Callable[[str], str], table: Table, length: int, hidden: Sequence[str], base: str | None = None
+    query: Callable[[str], str],
+    table: Table,
+    length: int,
+    hidden: Sequence[str],
+    base: str | None,
+    functions: Functions,
 ) -> QuerySolutions:
     """Hidden columns have IRIs for their terms, and a function that gives the terms for the IRIs."""
     columns, terms, reveal = dict(table), dict[str, Term](), ""
@@ -72,7 +93,7 @@ def _run(
     found = _EMPTY.query(
         query(f"VALUES ({variables}) {{ {values} }}{reveal}"),
         base_iri=base,
-        custom_functions={_REVEAL: lambda covered: terms[covered.value]},
+        custom_functions={_REVEAL: lambda covered: terms[covered.value], **functions},
     )
     assert isinstance(found, QuerySolutions)
     return found

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -69,11 +68,18 @@ class Not:
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
-    """`left || right`."""
+class Among:
+    """`?x IN (...)`, where the list has nothing but terms."""
 
-    left: Shape
-    right: Shape
+    operand: Operand
+    terms: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """`part || part || ...`."""
+
+    parts: tuple[Shape, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +87,7 @@ class Open:
     """Anything else."""
 
 
-Shape = Bound | Is | Equal | Not | Either | Open
+Shape = Bound | Is | Equal | Among | Not | AnyOf | Open
 
 
 def shape_of(node: Any) -> Shape | None:
@@ -99,8 +105,8 @@ def shape_of(node: Any) -> Shape | None:
 def _is_open(shape: Shape) -> bool:
     if isinstance(shape, Not):
         return _is_open(shape.part)
-    if isinstance(shape, Either):
-        return _is_open(shape.left) and _is_open(shape.right)
+    if isinstance(shape, AnyOf):
+        return all(map(_is_open, shape.parts))
     return isinstance(shape, Open)
 
 
@@ -118,9 +124,9 @@ def _shape(node: Any) -> Shape:
         return Open()
     match node.name:
         case "ConditionalOrExpression":
-            return _any_of([_shape(part) for part in [node["expr"], *node["other"]]])
+            return AnyOf(tuple(_shape(part) for part in [node["expr"], *node["other"]]))
         case "ConditionalAndExpression":
-            return Not(_any_of([Not(_shape(part)) for part in [node["expr"], *node["other"]]]))
+            return Not(AnyOf(tuple(Not(_shape(part)) for part in [node["expr"], *node["other"]])))
         case "UnaryNot":
             return Not(_shape(node["expr"]))
         case "RelationalExpression":
@@ -142,14 +148,17 @@ def _relation(node: CompValue) -> Shape:
         case "!=":
             return Not(_equal(left, right))
         case "IN" if items(right):
-            return _any_of([_equal(left, item) for item in items(right)])
+            return _among(left, items(right))
         case "NOT IN" if items(right):
-            return Not(_any_of([_equal(left, item) for item in items(right)]))
+            return Not(_among(left, items(right)))
     return Open()
 
 
-def _any_of(shapes: list[Shape]) -> Shape:
-    return reduce(Either, shapes)
+def _among(left: Any, members: list[Any]) -> Shape:
+    terms = [inner(member) for member in members]
+    if _is_simple(left) and all(isinstance(term, URIRef | Literal) for term in terms):
+        return Among(unparse(left), tuple(map(unparse, terms)))
+    return AnyOf(tuple(_equal(left, term) for term in terms))
 
 
 def _equal(left: Any, right: Any, *, same_term: bool = False) -> Shape:
@@ -185,22 +194,42 @@ class Judge:
                 return self._equal(terms(one), terms(other), same_term=same_term)
             case Not(part):
                 return _NEGATED[self.verdicts(part, columns, length)]
-            case Either(left, right):
-                return _EITHER[self.verdicts(left, columns, length), self.verdicts(right, columns, length)]
+            case Among(operand, members):
+                return self._among(terms(operand), members)
+            case AnyOf(parts):
+                found = np.full(length, Verdict.FALSE, np.int8)
+                for part in parts:
+                    found = _EITHER[found, self.verdicts(part, columns, length)]
+                return found
         return np.full(length, Verdict.OPEN, np.int8)
 
     def _terms(self, operand: Operand, columns: Mapping[str, Integers], length: int) -> Integers:
         if operand.startswith("?"):
             return columns[operand[1:]]
-        if operand not in self._constants:
-            self._constants[operand] = self._dictionary.pin(operand)
-        return np.full(length, self._constants[operand], np.int32)
+        return np.full(length, self._constant(operand), np.int32)
+
+    def _constant(self, text: Operand) -> int:
+        if text not in self._constants:
+            self._constants[text] = self._dictionary.pin(text)
+        return self._constants[text]
 
     def _kinds(self, terms: Integers) -> Integers:
         return np.frombuffer(self._dictionary.kinds, np.uint8)[terms]
 
     def _is(self, terms: Integers, kinds: tuple[Kind, ...]) -> Verdicts:
         found = np.isin(self._kinds(terms), kinds).astype(np.int8)
+        found[terms == 0] = Verdict.ERROR
+        return found
+
+    def _among(self, terms: Integers, members: tuple[Operand, ...]) -> Verdicts:
+        """What `_equal` would give for one member or another."""
+        numbers = np.array([self._constant(text) for text in members], np.int32)
+        own, theirs = self._kinds(terms), self._kinds(numbers)
+        found: Verdicts = np.isin(terms, numbers).astype(np.int8)
+        some, typed = bool((theirs >= Kind.PLAIN).any()), bool((theirs == Kind.TYPED).any())
+        found[((own == Kind.TYPED) & some) | ((own == Kind.PLAIN) & (found == Verdict.FALSE) & typed)] = (
+            Verdict.OPEN
+        )
         found[terms == 0] = Verdict.ERROR
         return found
 
