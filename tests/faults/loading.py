@@ -12,7 +12,7 @@ from typing import Any
 
 import ensue.spark
 
-MODULES = ("ledger", "card", "shelf", "shard", "payload_files")
+MODULES = ("ledger", "card", "shelf", "guarded", "shard", "network_shard", "payload_files")
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,9 @@ class Protocols:
     ledger: Any
     card: Any
     shelf: Any
+    guarded: Any
     shard: Any
+    network_shard: Any
     payload_files: Any
 
 

@@ -1,6 +1,7 @@
-"""A reasoner in miniature: sums over a count window of numbers, kept in mapped memory, and what it remembers.
+"""Reasoners in miniature.
 
-As of the kernel's arrays, nothing is right any more if two write into the same memory.
+For queries: sums over a count window of numbers, in mapped memory, and what it remembers; as of the kernel's
+arrays, nothing is right any more if two write into the same memory. For networks: values that come and go.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 from ensue.maintain.kernel.folder import FolderError
 from ensue.model import FOREVER
 from ensue.query.log import Logged, Mark
+from ensue.spark.pieces import Piece
 
 from .simulated import SimulatedFiles, SimulatedPath
 
@@ -35,6 +37,9 @@ class Block:
     @classmethod
     def joined(cls, blocks: Sequence[Block]) -> Block:
         return cls([item for block in blocks for item in block.items])
+
+    def taken(self, places: object) -> Block:
+        raise AssertionError("the guard against jumps in time is off")
 
     def batch(self, terms: object) -> Block:
         return self
@@ -186,8 +191,86 @@ class Store:
     def drop(self, step: int) -> None:
         del self._log[step]
 
+    def entry(self, step: int) -> Any:
+        return self._log[step]
+
     def memory(self, query: str) -> bytes | None:
         return self._memory.get(query)
 
     def put_memory(self, query: str, memory: bytes) -> None:
         self._memory[query] = memory
+
+
+class Entry:
+    """What a step of networks has changed: values by their names, None for what has gone."""
+
+    def __init__(self, changed: Mapping[str, int | None], waiting: Sequence[Any] = ()) -> None:
+        self.changed, self.waiting = changed, waiting
+        self.size = len(changed)
+
+    def pieces(self, streams: Sequence[str]) -> list[Piece]:
+        return [Piece("", 0, "networks", json.dumps(self.changed).encode())]
+
+    @classmethod
+    def read(cls, pieces: Sequence[Piece], streams: Sequence[str]) -> Entry:
+        return cls(json.loads(pieces[0].payload))
+
+
+class Network:
+    """Values that come, change and go."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, int] = {}
+        self._changed: dict[str, int | None] = {}
+
+    @property
+    def size(self) -> int:
+        return len(self.held)
+
+    def put(self, name: str, value: int | None) -> None:
+        self._changed[name] = value
+        self.change({name: value})
+
+    def change(self, changed: Mapping[str, int | None]) -> None:
+        for name, value in changed.items():
+            if value is None:
+                self.held.pop(name, None)
+            else:
+                self.held[name] = value
+
+    def take(self) -> dict[str, int | None]:
+        changed, self._changed = self._changed, {}
+        return changed
+
+    def all(self) -> dict[str, int]:
+        return dict(self.held)
+
+
+class Steps:
+    """What `network_shard.step` needs of `NetworkSteps`."""
+
+    streams = ("s",)
+    waiting = since = ()
+
+    def __init__(self) -> None:
+        self.network = Network()
+        self.frontier = 0
+
+    def step(self, batches: Iterable[tuple[str, Any]], ended: object, beats: object) -> Iterable[str]:
+        for _, items in batches:
+            for time, number in items:
+                name, held = str(number % 4), self.network.held
+                self.network.put(name, held.get(name, 0) + number)
+                if number % 3 == 0:
+                    self.network.put(str(time % 4), None)
+                self.frontier = time
+                yield f"{time} {sum(held.values())} {sorted(held)}\n"
+
+    def state(self) -> dict[str, int]:
+        return {"frontier": self.frontier}
+
+    def resume(self, state: Mapping[str, int], waiting: object) -> None:
+        self.frontier = state["frontier"]
+
+    def metrics(self) -> dict[str, int]:
+        return {}

@@ -92,8 +92,8 @@ MISTAKES = (
     Mistake(
         "states of the same step have the same token",
         "shard",
-        "_counters(shard), secrets.token_hex(16)",
-        "_counters(shard), str(shard.step)",
+        "guarded.counters, secrets.token_hex(16)",
+        "guarded.counters, str(shard.step)",
     ),
     Mistake(
         "arrays are worked on where they lie, without a claim",
@@ -120,9 +120,27 @@ MISTAKES = (
         "            pass\n",
     ),
     Mistake(
+        "networks of another state are taken for those of this one",
+        "network_shard",
+        "        if token == head.token:\n",
+        "        if True:\n",
+    ),
+    Mistake(
+        "networks that are behind take an entry of what is there for one of what has changed",
+        "network_shard",
+        "        if since <= head.first:",
+        "        if since < head.first:",
+    ),
+    Mistake(
+        "networks that are behind are brought one entry too far back",
+        "network_shard",
+        "range(since, head.next)",
+        "range(since + 1, head.next)",
+    ),
+    Mistake(
         "a folder of payloads is removed although its owner lives",
         "payload_files",
-        "        if lock is not None:  # Otherwise its owner lives.\n            files.remove_tree(place / name)\n",
-        "        files.remove_tree(place / name)\n        if lock is not None:\n",
+        "        if lock is not None:  # Otherwise its owner lives.\n            files.remove_tree",
+        "        if True:\n            files.remove_tree",
     ),
 )

@@ -48,7 +48,8 @@ def test_everything_that_can_happen_happens():
     for world in worlds:
         world.run()
     kinds = {event.split()[0] for world in worlds for event in world.trace}
-    assert kinds == {"kill", "worker", "power", "full", "rival", "failure", "others", "hour"}
+    assert kinds == {"an", "kill", "worker", "power", "full", "rival", "failure", "others", "hour"}
     assert max(len(world.trace) for world in worlds) >= 4
     assert sum(world.threaded for world in worlds) > 40
+    assert sum(world.networks for world in worlds) > 40
     assert sum(world.may_refuse for world in worlds) < 80, "mostly there is no excuse"

@@ -46,13 +46,13 @@ def run_local(args: argparse.Namespace) -> int:
         )
         feed = Feed(streams, letters, progress, interrupts, check_max_line(args.max_line))
         wrong.write(reasoner.violations())
-        partial = PartialAnswers(progress.say)
+        partial_answers = PartialAnswers(progress.say)
         try:
             for result in feed.results(reasoner):
                 wrong.write(reasoner.violations())
                 out.write(result)
+                partial_answers.tell(result)
                 tell_skipped(result, progress)
-                partial.tell(result)
         except KeyboardInterrupt:
             if not interrupts.at_once:
                 counted = reasoner.metrics() | {"dead_letters": letters.count}

@@ -69,9 +69,9 @@ class Sink(ABC):
             self._letters(bad if self.args.dead_letters else _said_where(bad))
         for result in self.results(batch):
             self._out.write(result)
+            self._partial.tell(result)
             self._queries.add(result.query)
             tell_skipped(result, self.progress)
-            self._partial.tell(result)
         if batch.failure is not None:
             return None
         merged = self.ledger.written.merged + batch.merged
