@@ -38,9 +38,9 @@ class Sink(ABC):
         self._queries = set(ledger.written.queries)
         self.started = time.perf_counter()
         self.counters: dict[str, Any] = {}
-        self._partial = PartialAnswers(progress.say)
         self.dead: Counter[str] = Counter()
         """How many dead letters the files have had."""
+        self._partial = PartialAnswers(progress.say)
         self._seen = (self.started, 0)
 
     def __enter__(self) -> Self:

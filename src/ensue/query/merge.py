@@ -117,8 +117,8 @@ def _result(parts: Sequence[Result], given: Answers) -> Result:
         answers,
         until,
         exact=exact,
-        partial=partial,
         skipped=first.skipped,
+        partial=partial,
     )
 
 

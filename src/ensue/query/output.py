@@ -45,17 +45,15 @@ class Result:
     """The name of the graph of an event that is an element of its stream, or the key of a network among
     several; "" for none; otherwise None.
     """
-    partial: Partial | None = None
-    """What was left out of the derivation, where the budget did not allow all; None: nothing was."""
     skipped: Stretch | None = None
     """The evaluations just before this one that were passed over: they would have seen the same."""
+    partial: Partial | None = None
+    """What was left out of the derivation, where the budget did not allow all; None: nothing was."""
     part: bool = False
     """Whether this is what one shard has to give, for `merge.py`: solutions, and no answers yet."""
 
     def json(self) -> dict[str, Any]:
-        """The result as `--output jsonl` has it. `until`, `exact`, `partial` and `skipped` are there only if
-        they say something.
-        """
+        """The result as `--output jsonl` has it. What would say nothing is left out."""
         found: dict[str, Any] = {"query": self.query, "open": self.open, "close": self.close}
         match self.answers.form:
             case Form.SELECT:
@@ -68,10 +66,10 @@ class Result:
             found["until"] = list(self.until)
         if not self.exact:
             found["exact"] = False
-        if self.partial is not None:
-            found["partial"] = self.partial.json()
         if self.skipped is not None:
             found["skipped"] = asdict(self.skipped)
+        if self.partial is not None:
+            found["partial"] = self.partial.json()
         return found
 
     @property

@@ -148,8 +148,8 @@ def unpack(query: str, open_: int, close: int, data: bytes) -> Result:
     answers = Answers(
         Form(about["form"]), variables, rows[:size], before=None if before is None else rows[size:]
     )
-    partial = Partial.of_json(about.get("partial"))
     skipped = None if about["skipped"] is None else Stretch(**about["skipped"])
+    partial = Partial.of_json(about.get("partial"))
     return Result(
         query,
         open_,
@@ -157,9 +157,9 @@ def unpack(query: str, open_: int, close: int, data: bytes) -> Result:
         answers,
         until,
         exact=about["exact"],
-        part=about["part"],
-        partial=partial,
         skipped=skipped,
+        partial=partial,
+        part=about["part"],
     )
 
 
@@ -248,6 +248,6 @@ def _together(parts: list[Result]) -> Result:
         answers,
         until,
         exact=exact,
-        partial=partial,
         skipped=first.skipped,
+        partial=partial,
     )

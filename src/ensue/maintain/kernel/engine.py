@@ -208,7 +208,8 @@ class Kernel:
                 if self._store.meta[SOLUTION_COUNT] > join.MANY:
                     concluded.append(self._conclude_solutions())
             self._run_compiled()
-            columns = Columns.joined([*concluded, self._conclude_solutions()])
+            last = self._conclude_solutions()
+            columns = Columns.joined([*concluded, last]) if concluded else last
 
     @_whole
     def expire(self) -> None:
