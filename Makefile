@@ -7,6 +7,8 @@ TEST_WORKERS ?= 2
 SOAK_SECONDS ?= 300
 SOAK_STATEMENTS ?= 20000000
 SOAK_KILLS ?= 100
+SOAK_SCHEDULES ?= 1000000
+SOAK_INPUTS ?= 1000000
 
 .PHONY: help setup demo test lint format bench soak
 
@@ -16,7 +18,7 @@ help:
 	@echo "make test     all tests and the examples in the documentation"
 	@echo "make lint     ruff, mypy and the import lint"
 	@echo "make bench    the experiments; tables, JSON and plots in bench-results/"
-	@echo "make soak     all strategies for $(SOAK_SECONDS) s; plans on thousands of random cases; then $(SOAK_STATEMENTS) statements through windows: memory stays flat; $(SOAK_KILLS) kills"
+	@echo "make soak     all strategies for $(SOAK_SECONDS) s; plans on thousands of random cases; then $(SOAK_STATEMENTS) statements through windows: memory stays flat; $(SOAK_SCHEDULES) schedules of simulated faults; $(SOAK_INPUTS) fuzzed inputs; $(SOAK_KILLS) kills"
 
 setup: $(STAMP)
 
@@ -70,4 +72,6 @@ soak: setup
 	ENSUE_ANSWER_CASES=1500 ENSUE_CASES=3000 $(BIN)/python -m pytest -n $(TEST_WORKERS) \
 	  tests/maintain/test_answers_at_random.py tests/query/equivalence/test_equivalence.py -k "at_random or folded"
 	$(BIN)/python -m pytest -m long tests
+	ENSUE_FAULT_SCHEDULES=$(SOAK_SCHEDULES) $(BIN)/python -m pytest -n $(TEST_WORKERS) tests/faults
+	$(BIN)/python tools/fuzz.py --inputs $(SOAK_INPUTS)
 	$(BIN)/python tools/kill_soak.py --kills $(SOAK_KILLS)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ensue.dictionary import Dictionary
 from ensue.errors import InputError
 from ensue.files import PROGRESS_EVERY, FilePath, Progress, Source, TermText, scope_of, statement_of
+from ensue.inputlimits import LongLine, check_nested_terms
 from ensue.maintain.kernel.lines import NO_GRAPH, Scanned, scan
 from ensue.model import BACKGROUND, DEFAULT_GRAPH, FOREVER, Copies
 
@@ -48,13 +49,15 @@ def load_lines(
     reader = _Reader(path, dictionary, syntax)
     try:
         with Source(path) as source:
-            for text in source.texts(_BLOCK):
+            for text in source.pieces(_BLOCK):
+                if isinstance(text, LongLine):
+                    return None
                 before = reader.count
                 reader.take(text)
                 if progress is not None:
                     for mark in range(before // PROGRESS_EVERY, reader.count // PROGRESS_EVERY):
                         progress((mark + 1) * PROGRESS_EVERY, source.share)
-    except (SyntaxError, InputError, _NoStatementError):
+    except (SyntaxError, InputError, MemoryError, _NoStatementError):
         return None
     return reader.copies()
 
@@ -111,6 +114,8 @@ class _Reader:
 
     def _parsed(self, text: bytes) -> Columns:
         """Lines of any spelling, or SyntaxError."""
+        if not check_nested_terms(text):
+            raise _NoStatementError
         encode = self._dictionary.encode
         rows = array("i")
         for quad in ox.parse(text, format=self._syntax):

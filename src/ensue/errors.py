@@ -82,6 +82,8 @@ class BudgetError(EnsueError):
 
     limit: str = ""
     derived: Mapping[str, int] = {}
+    of_background: bool = False
+    """Whether it was the background alone."""
 
 
 class BrokenError(EnsueError):

@@ -26,7 +26,18 @@ import pyoxigraph as ox
 
 from ensue.dictionary import Dictionary
 from ensue.errors import InputError, Place, UsageError
+from ensue.inputlimits import (
+    MAX_LINE,
+    MAX_NESTED,
+    JsonNesting,
+    LineCutter,
+    LongLine,
+    NestingError,
+    TermNesting,
+)
 from ensue.model import BACKGROUND, DEFAULT_GRAPH, FOREVER, Copies
+from ensue.paths import STANDARD as STANDARD
+from ensue.paths import FilePath as FilePath
 
 Statement = tuple[str, str, str, str | None]
 """Subject, predicate, object and graph name (None: the default graph), as canonical text."""
@@ -34,7 +45,6 @@ Statement = tuple[str, str, str, str | None]
 Timed = tuple[int, str, str, str, str | None]
 """Time in ms, subject, predicate, object and graph name (None: the default graph)."""
 
-FilePath = str | os.PathLike[str]
 Progress = Callable[[int, float], None]
 """Told now and then how many statements were read, and what share of the file's bytes."""
 
@@ -58,8 +68,8 @@ SYNTAXES: dict[str, ox.RdfFormat] = {
 
 _BY_LINE = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
 _CHUNK = 1 << 20
-STANDARD = "-"
-"""The name of standard input, or output; a file of that name is `./-`."""
+_CONTINUED = bytes(range(0x80, 0xC0))
+"""The bytes of UTF-8 that begin no character."""
 PROGRESS_EVERY = 20_000
 """So many statements lie between two times that somebody is told."""
 LARGE = 1 << 20
@@ -86,7 +96,7 @@ class Source:
     def __init__(self, path: FilePath, *, start: int | None = None) -> None:
         self.name = os.fspath(path)
         self.line = 1
-        self._tail = b""
+        self._column = 1
         self._fresh = start is None
         try:
             # Of standard input only what is there under its number: others may have it open, too.
@@ -131,30 +141,33 @@ class Source:
             data = data.removeprefix(b"\xef\xbb\xbf")
         lines = data.count(b"\n")
         self.line += lines
-        self._tail = data[data.rfind(b"\n") + 1 :] if lines else self._tail + data
+        tail = data[data.rfind(b"\n") + 1 :] if lines else data
+        self._column = (1 if lines else self._column) + len(tail.translate(None, _CONTINUED))
         return data
 
-    def blocks(self) -> Iterator[list[bytes]]:
-        """Whole lines with their ends, many at a time."""
-        return (io.BytesIO(text).readlines() for text in self.texts())
+    def lines(self, longest: int = MAX_LINE) -> Iterator[bytes | LongLine]:
+        """Lines with their ends, one at a time, and what was passed over of those that are too long."""
+        for piece in self.pieces(longest=longest):
+            if isinstance(piece, LongLine):
+                yield piece
+            else:
+                yield from io.BytesIO(piece)
 
-    def texts(self, size: int = _CHUNK) -> Iterator[bytes]:
-        """The same, not cut into lines: as many as `size` bytes hold, if they hold one."""
-        parts: list[bytes] = []
+    def pieces(self, size: int = _CHUNK, longest: int = MAX_LINE) -> Iterator[bytes | LongLine]:
+        """The same, not cut into lines: as many as `size` bytes hold, if they hold one.
+
+        Lines beyond `longest` that lie within so many bytes are not passed over.
+        """
+        cutter = LineCutter(longest)
         while data := self.read(size):
-            end = data.rfind(b"\n") + 1
-            if end:
-                yield b"".join((*parts, data[:end]))
-                parts = []
-            parts.append(data[end:])
-        if rest := b"".join(parts):
-            yield rest
+            yield from cutter.take(data)
+        yield from cutter.rest()
 
     def _broken(self, problem: Exception) -> InputError:
         if isinstance(problem, OSError) and not isinstance(problem, gzip.BadGzipFile):
             return _unreadable(problem, self.name)
         cut = isinstance(problem, EOFError)
-        place = Place(self.name, self.line, len(self._tail.decode(errors="replace")) + 1)
+        place = Place(self.name, self.line, self._column)
         what = "the gzip file is cut short here" if cut else f"not a sound gzip file: {problem}"
         return InputError(what, place=place, hint="copy or download the file again; `gzip -t` checks it")
 
@@ -271,7 +284,10 @@ def read_statements(
         if syntax == ox.RdfFormat.RDF_XML:
             _check_well_formed(path)
         with Source(path) as source:
-            yield from _statements(source, syntax, text, progress)
+            try:
+                yield from _statements(source, syntax, text, progress)
+            except (MemoryError, NestingError) as problem:
+                raise limit_error(problem, source.name, source.line) from problem
     except SyntaxError as problem:
         raise syntax_error(problem, os.fspath(path), syntax) from problem
 
@@ -282,16 +298,62 @@ def _statements(
     base = None if syntax in _BY_LINE else base_of(source.name)
     # In N3 a named graph would be a quoted formula, which nobody states.
     flat = syntax == ox.RdfFormat.N3
-    quads = ox.parse(cast("IO[bytes]", source), format=syntax, base_iri=base, without_named_graphs=flat)
+    watched = cast("IO[bytes]", Watched(source, syntax))
+    quads = ox.parse(watched, format=syntax, base_iri=base, without_named_graphs=flat)
     for count, quad in enumerate(quads, start=1):
         yield statement_of(quad, text)
         if progress is not None and count % PROGRESS_EVERY == 0:
             progress(count, source.share)
 
 
+class Watched:
+    """A source as a parser reads it, of which no part may nest too deeply."""
+
+    def __init__(self, source: Source | io.BytesIO, syntax: ox.RdfFormat) -> None:
+        self._source = source
+        self._nesting = JsonNesting() if syntax == ox.RdfFormat.JSON_LD else TermNesting()
+
+    @property
+    def line(self) -> int:
+        """How far reading has come."""
+        return self._source.line if isinstance(self._source, Source) else 1
+
+    def read(self, size: int = _CHUNK) -> bytes:
+        """Some bytes, at most `size`; none at the end."""
+        data = self._source.read(size)
+        self._nesting.take(data)
+        return data
+
+
+def limit_error(problem: MemoryError | NestingError, name: str, line: int) -> InputError:
+    """What goes beyond a limit of the parser, or of what it is given, once so many lines were read."""
+    if isinstance(problem, NestingError):
+        hint = f"{MAX_NESTED} levels are the most"
+        return InputError(str(problem), place=Place(name, problem.line), hint=hint)
+    if "buffer" not in str(problem):
+        raise problem
+    what, hint = "a term is too long to be read", f"{MAX_LINE} bytes are the most"
+    return InputError(what, place=Place(name, line), hint=hint)
+
+
 def _check_well_formed(path: FilePath) -> None:
     # pyoxigraph takes a cut-off RDF/XML file for a whole one, and its errors there have no place.
     parser = expat.ParserCreate()
+    depth = 0
+
+    def begin(*_: object) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > MAX_NESTED:
+            place = Place(os.fspath(path), parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
+            hint = "name the nodes, and write them one after the other"
+            raise InputError(f"elements nest more than {MAX_NESTED} deep", place=place, hint=hint)
+
+    def end(_: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    parser.StartElementHandler, parser.EndElementHandler = begin, end
     with Source(path) as source:
         try:
             while data := source.read():

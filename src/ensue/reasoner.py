@@ -9,17 +9,20 @@ close there, evaluate the queries that are due, and forget what no window will h
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from operator import attrgetter
 from os import PathLike
 from typing import Any, NamedTuple
 
+from ensue.badlines import BadLine
 from ensue.dictionary import Dictionary
 from ensue.errors import BufferFullError, StrategyError, UsageError, did_you_mean
 from ensue.files import FilePath
 from ensue.guard import Guard, one_at_a_time
 from ensue.knowledge import Knowledge, Update
 from ensue.maintain import check_strategy
-from ensue.maintain.budget import AtLimit, Budget
+from ensue.maintain.budget import AtLimit, Budget, Meter
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, by_column
 from ensue.plan.representatives import EQUALITIES
 from ensue.proof.explanation import Explanation
@@ -27,7 +30,7 @@ from ensue.proof.memory import Memory
 from ensue.proof.why import Why
 from ensue.query.admission import Admission
 from ensue.query.answers import Row
-from ensue.query.arrivals import Arrivals, Batch
+from ensue.query.arrivals import Arrival, Arrivals, Batch
 from ensue.query.background import Background
 from ensue.query.check import Check
 from ensue.query.counting import Counting
@@ -61,13 +64,18 @@ from ensue.query.watches import Watches
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
 from ensue.rules.violations import without_conditions
-from ensue.streamfile import Timed
+from ensue.streamfile import Timed, timed_line
 from ensue.violations import Reported
 from ensue.windows.events import EventWindow
-from ensue.windows.frontier import MAX_PENDING, Clock, Disorder
+from ensue.windows.frontier import MAX_PENDING, Clock, Disorder, wall_clock
+from ensue.windows.guard import MAX_JUMP, REASON, check_jump
+from ensue.windows.guard import Guard as JumpGuard
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds, CountWindow, Grid, TimeWindow
 from ensue.windows.stretch import MAX_EMPTY
+
+_LETTERS = 1000
+"""So many of the statements that were rejected are kept until somebody asks for them."""
 
 
 class Registration(NamedTuple):
@@ -113,6 +121,7 @@ class Reasoner:
         until: bool = False,
         max_pending: int = MAX_PENDING,
         max_empty: int | None = MAX_EMPTY,
+        max_jump: int | None = MAX_JUMP,
         clock: Clock | None = None,
         prune: bool = True,
         fixed_schema: bool = False,
@@ -143,6 +152,8 @@ class Reasoner:
         `explain`: remember what the last two windows of each query held, so that it can be told why.
         `max_empty`: of more evaluations than this that see the same, since no statement came for long, only
         the first two and the last one are made; its result says how many were passed over (None: none is).
+        `max_jump`: a statement that is more ms ahead of its stream's time is held until something after it
+        confirms that time has come so far, and otherwise rejected (see `dead_letters`; None: none is held).
         `collects`: partial matches of temporal queries are dropped once nothing to come can complete them.
         `max_facts`: how many facts are held at most by whoever keeps windows over the same streams closed,
         `max_memory`: how much memory the process may take, in bytes or as "2g" (default: four fifths of the
@@ -153,7 +164,7 @@ class Reasoner:
         """
         self._guard = Guard()
         self.dictionary = self._make_dictionary()
-        self.dictionary.budget = budget or Budget.of(max_facts, max_memory, max_rounds, at_limit)
+        self.dictionary.meter = Meter(budget or Budget.of(max_facts, max_memory, max_rounds, at_limit))
         if strategy != "auto":
             check_strategy(strategy)
         self.strategy = strategy
@@ -162,9 +173,7 @@ class Reasoner:
         self._rules = rule_set(rules)
         # Where nobody asks what is wrong, conditions are no rules.
         found = self._rules if watching else without_conditions(self._rules)
-        self._sources = Sources(
-            self.dictionary, Background(found, self.dictionary, knowledge, strategy, equality)
-        )
+        self._sources = Sources(self.dictionary, self._make_background(found, knowledge, equality))
         self._updates = Updates()
         self._report = report or Report()
         self._check = None if check is None else Check(check)
@@ -197,6 +206,16 @@ class Reasoner:
         self._counting = Counting(self.dictionary, self._sources, self._intake, self._timeline)
         if max_empty is not None and max_empty < 3:
             raise UsageError(f"max_empty is {max_empty}", hint="it must be at least 3; None passes over none")
+        check_jump(max_jump)
+        self._jumps = JumpGuard[Arrivals](
+            max_jump,
+            Arrivals.joined,
+            Arrivals.__getitem__,
+            attrgetter("times"),
+            attrgetter("newest"),
+            clock or wall_clock,
+        )
+        self._rejected: deque[BadLine] = deque(maxlen=_LETTERS)
         self._max_empty = max_empty
         self._changed = NEVER
         """The newest time at which what windows hold, or the background, has changed."""
@@ -209,6 +228,9 @@ class Reasoner:
         self._steps: Iterator[list[Result]] = iter(())
         """The steps that are being done: whoever asks next goes on with them."""
         self.answers = 0
+
+    def _make_background(self, rules: RuleSet, knowledge: Knowledge, equality: str) -> Background:
+        return Background(rules, self.dictionary, knowledge, self.strategy, equality)
 
     def _running(self) -> Sequence[RunningQuery]:
         return self._timeline.queries
@@ -328,19 +350,44 @@ class Reasoner:
         self._check_taken()
         self._catch_up()
         with self._sources.stages.of("feed"):
-            self._intake.check_room(len(batch))
-            came = Batch.one_by_one(self.arrivals(batch))
-            self._put({stream: came}, {stream: grids}, self._step_through)
+            self._intake.check_room(len(batch) + self._jumps.waiting)
+            if batch:
+                self._timeline.begin()
+            came, rejected = self._jumps.let_in(stream, self.arrivals(batch))
+            if rejected is not None:
+                self._rejected += map(partial(self._dead_letter, stream), rejected)
+            self._put({stream: Batch.one_by_one(came)}, {stream: grids})
 
-    def _put(
-        self,
-        batches: Mapping[str, Batch],
-        grids: Mapping[str, Sequence[Grid]],
-        before_late: Callable[[], None],
-    ) -> None:
+    def _dead_letter(self, stream: str, row: Arrival) -> BadLine:
+        time, *terms = row
+        s, p, o, graph = self.dictionary.decode_all(terms)
+        return BadLine(stream, None, None, None, timed_line((time, s or "", p or "", o or "", graph)), REASON)
+
+    def dead_letters(self) -> Iterator[BadLine]:
+        r"""The statements that were rejected since the last call, the newest ones of very many.
+
+        >>> r = Reasoner()
+        >>> q = r.register("ASK FROM STREAM <urn:s> [RANGE 1s] { ?s ?p ?o }")
+        >>> r.push("urn:s", [(time, "<urn:a>", "<urn:p>", "<urn:b>") for time in (1, 2, 4102444800000, 3)])
+        >>> [letter.text for letter in r.dead_letters()]
+        ['4102444800000\t<urn:a> <urn:p> <urn:b> .']
+        """
+        while self._rejected:
+            yield self._rejected.popleft()
+
+    def _let_in_held(self, stream: str, held: Arrivals | None) -> None:
+        if held is None:
+            return
+        if held.times[0] > self._timeline.now:
+            # It came in time, though others may have gone on without its stream since.
+            self._intake.put_in_time(stream, held, self._timeline.arrive)
+        else:
+            self._put({stream: Batch.one_by_one(held)}, {stream: self._windows_over(stream)})
+
+    def _put(self, batches: Mapping[str, Batch], grids: Mapping[str, Sequence[Grid]]) -> None:
         self._intake.expect(batches.values())
         for stream, batch in batches.items():
-            self._intake.put(stream, batch, grids[stream], self._timeline.arrive, before_late)
+            self._intake.put(stream, batch, grids[stream], self._timeline.arrive, self._read_closed)
         self._intake.expect([])
 
     @one_at_a_time
@@ -370,6 +417,7 @@ class Reasoner:
         if promised == FOREVER:
             self._end(name)
         else:
+            self._let_in_held(name, self._jumps.heartbeat(name, promised))
             self._intake.heartbeat(name, promised)
 
     @one_at_a_time
@@ -386,6 +434,8 @@ class Reasoner:
             promised = time_in(to, "to", promise=True)
             if promised == FOREVER:
                 return self.end()
+            for stream in self.streams:
+                self._let_in_held(stream, self._jumps.heartbeat(stream, promised))
             self._intake.heartbeat(None, promised)
         self._due = True
         return self._guard.steps(self.told_apart(self._results(), own=True))
@@ -404,17 +454,18 @@ class Reasoner:
         """Do what `advance` or `end` has promised, if nobody has begun to take it: the results wait."""
         if self._due:
             self._due = False
-            self._step_through()
-
-    def _step_through(self) -> None:
-        with self._guard.step():
             self._read_closed()
 
     def _read_closed(self) -> None:
         """Read the windows that have closed, say before something late is let in that they must not hold."""
-        self._steps = self._run()
-        for found in self._steps:
-            self._ready.extend(found)
+        if self._guard.in_step:
+            for found in self._run():
+                self._ready.extend(found)
+            return
+        with self._guard.step():
+            self._steps = self._run()
+            for found in self._steps:
+                self._ready.extend(found)
 
     def _check_taken(self) -> None:
         waiting = len(self._ready)
@@ -423,6 +474,7 @@ class Reasoner:
             raise BufferFullError(what, hint="iterate over what advance() gives, or hold more: max_pending")
 
     def _end(self, stream: str) -> None:
+        self._let_in_held(stream, self._jumps.end(stream))
         self._intake.end(stream)
         self._timeline.end(stream)
 
@@ -563,6 +615,8 @@ class Reasoner:
     def _run(self) -> Iterator[list[Result]]:
         """Go from stop to stop, as far as the frontier has come."""
         self._intake.leaps.moved()  # Streams may have become idle.
+        for stream in list(self._jumps.held):
+            self._let_in_held(stream, self._jumps.heartbeat(stream, self._intake.time))
         limit = self._intake.time
         if limit == FOREVER:
             yield from self._finish()
@@ -602,7 +656,7 @@ class Reasoner:
         leap = self._intake.leaps.next(self._timeline.now)
         if leap is None or self._max_empty is None:
             return
-        to = min(limit, leap.end, self._intake.earliest - 1, self._updates.next - 1)
+        to = min(limit, leap.end, self._intake.quiet_before - 1, self._updates.next - 1)
         self._timeline.pass_over(max(leap.start, self._changed - 1), to, self._max_empty)
 
     def _stop(self, time: int) -> list[Result]:
@@ -633,6 +687,9 @@ class Reasoner:
                 self._timeline.admit(stream, arrivals)
             else:
                 self._timeline.retract(stream, arrivals, every=act is Act.RETRACT_EVERY)
+        for stream, newest in self._intake.passed(time):
+            self._changed = max(self._changed, newest)
+            self._timeline.passed(stream, newest)
         self._timeline.admitted(time)
         self._end_counts()
 
@@ -655,6 +712,7 @@ class Reasoner:
             with self._sources.stages.of("sweep"):
                 used = [*self._why.used_terms(), *self._admission.used_terms()]
                 used += self._intake.used_terms()
+                used += [column for held in self._jumps.held.values() for column in held.terms]
                 used += self._timeline.events.used_terms()
                 for running in self._timeline.queries:
                     used += running.used_terms()
@@ -723,7 +781,9 @@ class Reasoner:
     def counters(self) -> dict[str, Any]:
         """What came and what was answered so far: cheap enough for every step."""
         self._catch_up()
-        return self._counting.counters(self._streams, self.answers)
+        found = self._counting.counters(self._streams, self.answers)
+        found["waiting"] += self._jumps.waiting
+        return found | {"rejected": self._jumps.rejected}
 
     @one_at_a_time
     def metrics(self) -> dict[str, Any]:

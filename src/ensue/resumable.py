@@ -13,12 +13,16 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from ensue.events.engine import EventEngine
+from ensue.knowledge import Knowledge
 from ensue.maintain.kernel.flatdictionary import FlatDictionary
 from ensue.model import NEVER
 from ensue.query.arrivals import Arrivals, Batch
+from ensue.query.background import Background
+from ensue.query.background_image import BackgroundImage
 from ensue.query.log import Logged, Mark, first_needed
 from ensue.query.output import Result
 from ensue.reasoner import Reasoner
+from ensue.rules.tree import RuleSet
 
 if TYPE_CHECKING:
     from ensue.maintain.kernel.folder import Folder
@@ -40,10 +44,21 @@ class Resumable(Reasoner):
     _make_dictionary = FlatDictionary
     _can_plan_anew = False  # There is nothing to make another plan's state of: no copies are kept.
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        """As a `Reasoner`."""
+    def __init__(self, *args: Any, image: BackgroundImage | None = None, **options: Any) -> None:
+        """As a `Reasoner`; `image`: the background is what another one had, whatever the knowledge says."""
+        self._image = image
         super().__init__(*args, **options)
+        self._image = None
         self._timeline.take_made()  # What queries construct is kept from now on.
+
+    def _make_background(self, rules: RuleSet, knowledge: Knowledge, equality: str) -> Background:
+        if self._image is not None:
+            self.terms.restore(self._image.terms)
+        return Background(rules, self.dictionary, knowledge, self.strategy, equality, image=self._image)
+
+    def image(self) -> BackgroundImage:
+        """The background, with what was found out about it for the queries that are registered."""
+        return self._background.image(self.terms.image())
 
     @property
     def terms(self) -> FlatDictionary:
@@ -67,7 +82,7 @@ class Resumable(Reasoner):
         with self._guard.step():
             with self._sources.stages.of("feed"):
                 grids = {stream: self._windows_over(stream) for stream in batches}
-                self._put(batches, grids, self._read_closed)
+                self._put(batches, grids)
             for stream, time in (heartbeats or {}).items():
                 self._intake.heartbeat(stream, time)
             for stream in ended:
@@ -119,6 +134,7 @@ class Resumable(Reasoner):
             "timeline": self._timeline.state(),
             "horizons": self.horizons(),
             "answers": self.answers,
+            "missing": self._admission.missing(),
         }
 
     def memories(self) -> dict[str, tuple[list[Any], Callable[[], dict[str, Any]]]]:
@@ -161,6 +177,8 @@ class Resumable(Reasoner):
             for stream, _, arrivals in self._intake.release(to):
                 if admits:
                     self._timeline.admit_again(stream, arrivals, moved)
+            for _ in self._intake.passed(to):
+                pass  # The schedules know.
             moved = to
 
         def before_late() -> None:
@@ -177,6 +195,7 @@ class Resumable(Reasoner):
     def _go_on(self, state: Mapping[str, Any], memories: Mapping[str, Mapping[str, Any]]) -> None:
         self._intake.resume(state["intake"])
         self.answers = state["answers"]
+        self._admission.miss_again(state.get("missing", []))
         for running in self._timeline.queries:
             running.resume(memories.get(running.name, {}))
 
@@ -196,6 +215,8 @@ class Resumable(Reasoner):
         """
         if self._check is not None or (self._updates and not self._timeline.in_step):
             return
+        if self.dictionary.meter.budget.at_limit == "partial":
+            return  # What is left out is derived from the copies later.
         settled = self._admission.settle()
         found = [each for each in settled if each is not None]
         self._keeps_copies = False

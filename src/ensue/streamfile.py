@@ -3,9 +3,11 @@
 Plain or `.gz`; a directory is replayed file by file, in order of name. A file can also be an RDF document
 whose graphs have times (TriG, N-Quads or JSON-LD, by its extension): see `streamgraphs.py`.
 
-Lines that are empty or begin with `#` are passed over. Times are integers between NEVER and FOREVER
-(those two are not times), so times before 1970 are negative. The lines need not be in order of time: what
-is late is for the window to say, not for the reader. Blank nodes belong to their file.
+In place of the milliseconds there can be an ISO 8601 time, `2024-01-01T00:00:10.5+01:00`; without a zone it
+is in UTC, and what is finer than a millisecond is cut off. Lines that are empty or begin with `#` are passed
+over. Times are integers between NEVER and FOREVER (those two are not times), so times before 1970 are
+negative. The lines need not be in order of time: what is late is for the window to say, not for the reader.
+Blank nodes belong to their file.
 """
 
 from __future__ import annotations
@@ -22,9 +24,12 @@ import pyoxigraph as ox
 from ensue.badlines import BadLine, DeadLetters, OnBad, put_aside
 from ensue.dictionary import Dictionary
 from ensue.errors import EnsueError, InputError, Place, UsageError
-from ensue.files import STANDARD, FilePath, Source, TermText, Timed, describe, statement_of
+from ensue.files import FilePath, Source, TermText, Timed, describe, statement_of
+from ensue.inputlimits import MAX_LINE, MAX_NESTED, SHOWN, LongLine, check_nested_terms, too_long
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, Copies
+from ensue.paths import STANDARD
 from ensue.streamgraphs import is_document, read_document
+from ensue.times import milliseconds
 
 __all__ = [
     "BadLine",
@@ -38,16 +43,20 @@ __all__ = [
     "read_stream",
     "stream_files",
     "text_of",
+    "timed_line",
     "write_stream",
 ]
 
-_LONGEST_TIME = 20
+_LONGEST_TIME, _LONGEST_MOMENT = 20, 64
 
 
-def read_stream(path: FilePath, *, on_bad: OnBad | None = None) -> Iterator[list[Timed]]:
+def read_stream(
+    path: FilePath, *, on_bad: OnBad | None = None, max_line: int = MAX_LINE
+) -> Iterator[list[Timed]]:
     r"""The statements of a stream file or a directory of them, in batches of about a megabyte.
 
-    A bad line raises InputError, or goes to `on_bad` (say, a `DeadLetters`) and reading goes on.
+    A bad line, and one of more than `max_line` bytes, raises InputError, or goes to `on_bad` (say, a
+    `DeadLetters`) and reading goes on.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -57,7 +66,10 @@ def read_stream(path: FilePath, *, on_bad: OnBad | None = None) -> Iterator[list
     [[(10, '<urn:a>', '<urn:p>', '"x"', None)]]
     """
     for name in stream_files(path):
-        yield from read_document(name, on_bad) if is_document(name) else _read_lines_of(name, on_bad)
+        if is_document(name):
+            yield from read_document(name, on_bad, max_line)
+        else:
+            yield from _read_lines_of(name, on_bad, max_line)
 
 
 def stream_files(path: FilePath) -> list[str]:
@@ -85,21 +97,28 @@ def copies_of(batch: Iterable[Timed], dictionary: Dictionary, context: int) -> C
     return copies
 
 
-def _read_lines_of(name: str, on_bad: OnBad | None) -> Iterator[list[Timed]]:
+def _read_lines_of(name: str, on_bad: OnBad | None, max_line: int) -> Iterator[list[Timed]]:
     text = TermText(name, keep_labels=True)
     line, offset = 1, 0
     with Source(name) as source:
-        for block in source.blocks():
-            batch = read_block(block, text)
+        for piece in source.pieces(longest=max_line):
+            if isinstance(piece, LongLine):
+                put_aside(BadLine(name, line, 1, offset, piece.shown, piece.reason(max_line)), on_bad)
+                line, offset = line + 1, offset + piece.length
+                continue
+            block = io.BytesIO(piece).readlines()
+            batch = read_block(block, text, max_line)
             if batch is None:
-                batch = list(_read_lines(block, text, _Position(name, line, offset), on_bad))
+                batch = list(_read_lines(block, text, _Position(name, line, offset), on_bad, max_line))
             if batch:
                 yield batch
-            line, offset = line + len(block), offset + sum(map(len, block))
+            line, offset = line + len(block), offset + len(piece)
 
 
-def read_block(block: list[bytes], text: TermText) -> list[Timed] | None:
+def read_block(block: list[bytes], text: TermText, max_line: int = MAX_LINE) -> list[Timed] | None:
     """All lines, each with its end, parsed in one go. None if any of them needs a closer look."""
+    if any(len(line) > max_line for line in block):
+        return None
     times: list[int] = []
     bodies: list[bytes] = []
     for line in block:
@@ -111,8 +130,11 @@ def read_block(block: list[bytes], text: TermText) -> list[Timed] | None:
             return None
         times.append(time)
         bodies.append(body)
+    joined = b"".join(bodies)
+    if not check_nested_terms(joined):
+        return None
     try:
-        quads = list(ox.parse(b"".join(bodies), format=ox.RdfFormat.N_QUADS))
+        quads = list(ox.parse(joined, format=ox.RdfFormat.N_QUADS))
     except SyntaxError:
         return None
     if len(quads) != len(times):
@@ -123,7 +145,9 @@ def read_block(block: list[bytes], text: TermText) -> list[Timed] | None:
 def _time(head: bytes) -> int | None:
     # `int` would also take spaces, underscores and a plus sign.
     digits = head[1:] if head[:1] == b"-" else head
-    if not digits.isdigit() or len(digits) > _LONGEST_TIME:
+    if not digits.isdigit():
+        return milliseconds(head.decode("latin-1"), needs_zone=False) if len(head) < _LONGEST_MOMENT else None
+    if len(digits) > _LONGEST_TIME:
         return None
     time = int(head)
     return time if NEVER < time < FOREVER else None
@@ -142,14 +166,18 @@ class Fault:
 
     column: int
     reason: str
+    shown: int | None = None
+    """How many bytes of the line a dead letter has of it; None: all."""
 
 
-def _read_lines(block: list[bytes], text: TermText, at: _Position, on_bad: OnBad | None) -> Iterator[Timed]:
+def _read_lines(
+    block: list[bytes], text: TermText, at: _Position, on_bad: OnBad | None, max_line: int
+) -> Iterator[Timed]:
     """Line by line, to find the bad ones."""
     for raw in block:
-        found = read_line(raw, text)
+        found = read_line(raw, text, max_line)
         if isinstance(found, Fault):
-            shown = text_of(raw)
+            shown = text_of(raw if found.shown is None else raw[: found.shown])
             put_aside(BadLine(at.file, at.line, found.column, at.offset, shown, found.reason), on_bad)
         elif found is not None:
             yield found
@@ -162,15 +190,17 @@ def text_of(raw: bytes) -> str:
     return raw.rstrip(b"\r\n").decode(errors="replace")
 
 
-def read_line(raw: bytes, text: TermText) -> Timed | Fault | None:
+def read_line(raw: bytes, text: TermText, max_line: int = MAX_LINE) -> Timed | Fault | None:
     r"""What one line says; None if it is empty or a comment.
 
     >>> text = TermText("s.tsv", keep_labels=True)
     >>> read_line(b"5\t<urn:a> <urn:p> <urn:b> .\n", text)
     (5, '<urn:a>', '<urn:p>', '<urn:b>', None)
     >>> read_line(b"5 <urn:a> <urn:p> <urn:b> .\n", text)
-    Fault(column=1, reason='no tab between time and statement')
+    Fault(column=1, reason='no tab between time and statement', shown=None)
     """
+    if len(raw) > max_line and (length := len(raw) - raw.endswith(b"\n")) > max_line:
+        return Fault(1, too_long(length, max_line), SHOWN)
     if not raw.strip() or raw.startswith(b"#"):
         return None
     head, tab, body = raw.rstrip(b"\r\n").partition(b"\t")
@@ -179,8 +209,10 @@ def read_line(raw: bytes, text: TermText) -> Timed | Fault | None:
     time = _time(head)
     if time is None:
         shown = head[:40].decode(errors="replace")
-        return Fault(1, f"'{shown}' is not a time in milliseconds (a 64-bit integer)")
+        return Fault(1, f"'{shown}' is not a time in milliseconds (a 64-bit integer), nor in ISO 8601")
     column = len(head) + 2
+    if not check_nested_terms(body):
+        return Fault(column, f"triple terms nest more than {MAX_NESTED} deep", SHOWN)
     try:
         quads = list(ox.parse(body, format=ox.RdfFormat.N_QUADS))
     except SyntaxError as problem:
@@ -202,13 +234,19 @@ def write_stream(path: FilePath, rows: Iterable[Timed]) -> int:
             for time, s, p, o, graph in rows:
                 if not NEVER < time < FOREVER:
                     raise UsageError(f"{time} is not a time in milliseconds", hint="it must fit into 64 bits")
-                out.write(f"{time}\t{s} {p} {o} {graph} .\n" if graph else f"{time}\t{s} {p} {o} .\n")
+                out.write(f"{timed_line((time, s, p, o, graph))}\n")
                 count += 1
     except OSError as problem:
         reason = problem.strerror or str(problem)
         hint = "is there space, and may you write there?"
         raise EnsueError(f"cannot be written: {reason}", place=Place(name), hint=hint) from problem
     return count
+
+
+def timed_line(statement: Timed) -> str:
+    """A statement as a line has it, without its end."""
+    time, s, p, o, graph = statement
+    return f"{time}\t{s} {p} {o} {graph} ." if graph else f"{time}\t{s} {p} {o} ."
 
 
 def _opened(name: str) -> BinaryIO:

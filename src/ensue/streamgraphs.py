@@ -23,6 +23,7 @@ with a time is a file of timed lines (`streamfile.py`).
 
 from __future__ import annotations
 
+import io
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -38,12 +39,15 @@ from ensue.files import (
     Statement,
     TermText,
     Timed,
+    Watched,
     base_of,
     extension_of,
+    limit_error,
     statement_of,
     syntax_error,
     syntax_of,
 )
+from ensue.inputlimits import MAX_LINE, SHOWN, LongLine, NestingError
 from ensue.streamtimes import time_of
 
 GENERATED_AT = "<http://www.w3.org/ns/prov#generatedAtTime>"
@@ -69,22 +73,26 @@ def is_document(name: str) -> bool:
 
 def _begins_with_a_node(name: str) -> bool:
     with Source(name) as source:
-        lines = (line.strip() for block in source.blocks() for line in block)
+        pieces = (line.head if isinstance(line, LongLine) else line for line in source.lines())
+        lines = (line.strip() for line in pieces)
         first = next((line for line in lines if line and not line.startswith(b"#")), b"")
     return first.startswith((b"<", b"_"))
 
 
-def read_document(name: str, on_bad: OnBad | None) -> Iterator[list[Timed]]:
+def read_document(name: str, on_bad: OnBad | None, max_line: int = MAX_LINE) -> Iterator[list[Timed]]:
     """The statements of the document's graphs with their times, in batches and in the order of the file."""
-    return _batched(row for document in _documents(name, on_bad) for row in document)
+    return _batched(row for document in _documents(name, on_bad, max_line) for row in document)
 
 
-def _documents(name: str, on_bad: OnBad | None) -> Iterator[Iterator[Timed]]:
+def _documents(name: str, on_bad: OnBad | None, max_line: int) -> Iterator[Iterator[Timed]]:
     with Source(name) as source:
         if extension_of(name) in _JSON_LINES:
-            lines = (line for block in source.blocks() for line in block)
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
+            for number, line in enumerate(source.lines(max_line), start=1):
+                if not isinstance(line, LongLine) and len(line) > max_line + 1:
+                    line = LongLine(line[:SHOWN], len(line), line.endswith(b"\n"))
+                if isinstance(line, LongLine):
+                    put_aside(BadLine(name, number, 1, None, line.shown, line.reason(max_line)), on_bad)
+                elif line.strip():
                     scope = TermText(f"{name}#{number}", keep_labels=False)
                     document = _Document(name, ox.RdfFormat.JSON_LD, scope, on_bad, number)
                     yield _Elements(document).timed(document.statements(line))
@@ -125,11 +133,17 @@ class _Document:
         """All statements, those of the default graph too."""
         by_line = self.syntax == ox.RdfFormat.N_QUADS
         base = None if by_line else base_of(self.file)
-        quads = ox.parse(cast("IO[bytes] | bytes", content), format=self.syntax, base_iri=base)
+        source = Watched(io.BytesIO(content) if isinstance(content, bytes) else content, self.syntax)
+        quads = ox.parse(cast("IO[bytes]", source), format=self.syntax, base_iri=base)
         while True:
             try:
                 quad = next(quads)
             except StopIteration:
+                return
+            except (MemoryError, NestingError) as problem:
+                error = limit_error(problem, self.file, source.line)
+                line = error.place.line if error.place is not None and self.line is None else self.line
+                put_aside(BadLine(self.file, line, None, None, "", error.what, error.hint), self.on_bad)
                 return
             except SyntaxError as problem:
                 self._broken(problem)

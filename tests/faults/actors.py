@@ -1,4 +1,4 @@
-"""Code that runs a few file operations at a time: another thread, which has the word only when it is given."""
+"""Code that runs a few file operations at a time, in a thread that waits for the word in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The protocols' modules as copies of their own, to be run on miniatures, with mistakes planted in their text."""
+"""Copies of the protocols' modules, to be run on miniatures, with mistakes planted in their text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import ensue.spark
 
-MODULES = ("ledger", "card", "shelf", "shard", "payload_files")
+MODULES = ("ledger", "card", "shelf", "guarded", "shard", "network_shard", "payload_files")
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,9 @@ class Protocols:
     ledger: Any
     card: Any
     shelf: Any
+    guarded: Any
     shard: Any
+    network_shard: Any
     payload_files: Any
 
 
@@ -48,12 +50,14 @@ def load(mistakes: Iterable[Mistake] = (), names: Mapping[str, Mapping[str, Any]
             for mistake in mistakes:
                 if mistake.module == name:
                     count = text.count(mistake.original)
-                    assert count == 1, f"{name}.py has {mistake.original!r} {count} times: say where to plant it"
+                    assert count == 1, (
+                        f"{name}.py has {mistake.original!r} {count} times: say where to plant it"
+                    )
                     text = text.replace(mistake.original, mistake.replacement)
             module = ModuleType(full[name])
             module.__file__ = str(path)
             sys.modules[full[name]] = module
-            exec(compile(text, f"{path} (a copy)", "exec"), module.__dict__)  # noqa: S102
+            exec(compile(text, f"{path} (a copy)", "exec"), module.__dict__)
             module.__dict__.update((names or {}).get(name, {}))
             found[name] = module
     finally:

@@ -10,12 +10,42 @@ import errno
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
 from typing import Any
 
 
-class Killed(BaseException):  # noqa: N818
+class SimulatedPath:
+    """What the protocols need of a path: pathlib's take most of the time of a schedule."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = str(text)
+
+    def __truediv__(self, name: str) -> SimulatedPath:
+        return SimulatedPath(f"{self.text}/{name}")
+
+    def __str__(self) -> str:
+        return self.text
+
+    __fspath__ = __str__
+
+    @property
+    def name(self) -> str:
+        return self.text.rpartition("/")[2]
+
+    @property
+    def parent(self) -> SimulatedPath:
+        return SimulatedPath(self.text.rpartition("/")[0])
+
+    def with_name(self, name: str) -> SimulatedPath:
+        return self.parent / name
+
+    def with_suffix(self, suffix: str) -> SimulatedPath:
+        return SimulatedPath(f"{self.text.removesuffix('.part')}{suffix}")
+
+
+class Killed(BaseException):
     """Ends the code of a process that is dead."""
 
 
@@ -68,6 +98,7 @@ class Disk:
         self.now = 0.0
         self.boots = 0
         self.full = 0
+        self.survival = 1.0
         """How many more operations find no space."""
         self.locks: dict[int, tuple[Directory, Process]] = {}
         self.processes: dict[int, Process] = {}
@@ -92,12 +123,12 @@ class Disk:
         self.processes.clear()
         self.locks.clear()
         self.boots += 1
+        self.survival = self.random.choice((0.2, 0.5, 0.9))
         self._lose(self.root)
 
     def _lose(self, folder: Directory) -> None:
-        random = self.random
         for changes in folder.pending:
-            if random.random() < 0.5:
+            if self.random.random() < self.survival:
                 _apply(folder.durable, changes)
         folder.pending.clear()
         folder.entries = dict(folder.durable)
@@ -109,16 +140,20 @@ class Disk:
 
     def _torn(self, node: Node) -> Any:
         data, old = node.data, b"" if node.synced is None else node.synced
-        if not isinstance(data, bytes) or not isinstance(old, bytes):  # Mapped: pages reach the disk as they like.
+        if not isinstance(data, bytes) or not isinstance(
+            old, bytes
+        ):  # Mapped: pages reach the disk as they like.
             kept = [value if self.random.random() < 0.5 else 0 for value in data]
             return data if kept == data else kept
-        same = len(os.path.commonprefix([data, old]))  # What was not written anew is not touched.
-        kind = self.random.randrange(4)
+        # What was not written anew is not touched.
+        same = next((at for at, pair in enumerate(zip(data, old, strict=False)) if pair[0] != pair[1]), None)
+        same = min(len(data), len(old)) if same is None else same
+        if self.random.random() < self.survival:
+            return data
+        kind = self.random.randrange(3)
         if kind == 0:
             return old
         if kind == 1:
-            return data
-        if kind == 2:
             return data[: self.random.randint(same, len(data))]
         return data[:same] + bytes(len(data) - same)
 
@@ -182,91 +217,97 @@ class SimulatedFiles:
             disk.full -= 1
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    def _folder(self, path: Path) -> Directory:
+    def _at(self, parts: list[str], path: SimulatedPath) -> Any:
         found: Any = self.disk.root
-        for part in path.parts[1:]:
+        for part in parts:
             found = found.entries.get(part) if isinstance(found, Directory) else None
-        if not isinstance(found, Directory):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-        return found
-
-    def _node(self, path: Path) -> Any:
-        found = self._folder(path.parent).entries.get(path.name)
         if found is None:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path.text)
         return found
 
-    def open_new(self, path: Path) -> SimulatedFile:
+    def _folder(self, path: SimulatedPath) -> Directory:
+        found: Directory = self._at(path.text.split("/")[1:], path)
+        return found
+
+    def _node(self, path: SimulatedPath) -> Any:
+        return self._at(path.text.split("/")[1:], path)
+
+    def _place(self, path: SimulatedPath) -> tuple[Directory, str]:
+        """The folder of a file, and its name there."""
+        *above, name = path.text.split("/")[1:]
+        return self._at(above, path), name
+
+    def open_new(self, path: SimulatedPath) -> SimulatedFile:
         self.step(writes=True)
-        folder = self._folder(path.parent)
-        node = folder.entries.get(path.name)
+        folder, name = self._place(path)
+        node = folder.entries.get(name)
         if node is None:
             node = Node()
-            folder.do((path.name, node))
+            folder.do((name, node))
         else:
             node.data = b""
         return SimulatedFile(self, node, 0)
 
-    def open_there(self, path: Path) -> SimulatedFile:
+    def open_there(self, path: SimulatedPath) -> SimulatedFile:
         self.step()
         node = self._node(path)
         return SimulatedFile(self, node, len(node.data))
 
-    def read(self, path: Path) -> bytes:
+    def read(self, path: SimulatedPath) -> bytes:
         self.step()
         data: bytes = self._node(path).data
         return data
 
-    def exists(self, path: Path) -> bool:
+    def exists(self, path: SimulatedPath) -> bool:
         try:
-            return path == Path("/") or self._node(path) is not None
+            return self._node(path) is not None
         except FileNotFoundError:
             return False
 
-    def names(self, folder: Path) -> list[str]:
+    def names(self, folder: SimulatedPath) -> list[str]:
         self.step()
         try:
             return sorted(self._folder(folder).entries)
         except FileNotFoundError:
             return []
 
-    def replace(self, path: Path, by: Path) -> None:
+    def replace(self, path: SimulatedPath, by: SimulatedPath) -> None:
         self.step()
-        folder, node = self._folder(path.parent), self._node(path)
-        if path.parent == by.parent:
-            folder.do((path.name, None), (by.name, node))
-        else:
-            folder.do((path.name, None))
-            self._folder(by.parent).do((by.name, node))
+        (folder, name), (other, new) = self._place(path), self._place(by)
+        node = folder.entries.get(name)
+        if node is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path.text)
+        assert folder is other
+        folder.do((name, None), (new, node))
 
     rename = replace
 
-    def sync_folder(self, folder: Path) -> None:
+    def sync_folder(self, folder: SimulatedPath) -> None:
         self.step()
         found = self._folder(folder)
         found.durable = dict(found.entries)
         found.pending.clear()
 
-    def make_folder(self, path: Path) -> None:
+    def make_folder(self, path: SimulatedPath) -> None:
         self.step(writes=True)
-        folder = self._folder(path.parent)
-        if path.name in folder.entries:
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-        folder.do((path.name, Directory(changed=self.disk.now)))
+        folder, name = self._place(path)
+        if name in folder.entries:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path.text)
+        folder.do((name, Directory(changed=self.disk.now)))
 
-    def make_temporary(self, prefix: str, place: Path) -> Path:
+    def make_temporary(self, prefix: str, place: SimulatedPath) -> SimulatedPath:
         path = place / f"{prefix}{self.disk.steps}.{self.process_.number}"
         self.make_folder(path)
         return path
 
-    def check_own(self, folder: Path) -> None:
+    def check_own(self, folder: SimulatedPath) -> None:
         self._folder(folder)
 
-    def remove_tree(self, folder: Path) -> None:
+    def remove_tree(self, folder: SimulatedPath) -> None:
         """Name by name: others may come in between."""
         try:
             found = self._folder(folder)
-            parent = self._folder(folder.parent)
+            parent, last = self._place(folder)
         except FileNotFoundError:
             return
         for name in list(found.entries):
@@ -275,17 +316,17 @@ class SimulatedFiles:
                 self.remove_tree(folder / name)
             found.do((name, None))
         self.step()
-        if parent.entries.get(folder.name) is found and not found.entries:
-            parent.do((folder.name, None))
+        if parent.entries.get(last) is found and not found.entries:
+            parent.do((last, None))
 
-    def touch(self, path: Path) -> None:
+    def touch(self, path: SimulatedPath) -> None:
         self.step()
         self._node(path).changed = self.disk.now
 
-    def age(self, path: Path) -> float:
+    def age(self, path: SimulatedPath) -> float:
         return self.disk.now - self._node(path).changed
 
-    def lock(self, folder: Path) -> int | None:
+    def lock(self, folder: SimulatedPath) -> int | None:
         self.step()
         found = self._folder(folder)
         if any(other is found for other, _ in self.disk.locks.values()):
@@ -309,24 +350,25 @@ class SimulatedFiles:
 
     # Beyond `Files`: what is mapped, and what is durable at once.
 
-    def map_new(self, path: Path, values: list[int]) -> list[int]:
+    def map_new(self, path: SimulatedPath, values: list[int]) -> list[int]:
         """A file of numbers, mapped: who writes into the list writes into the file."""
         self.step(writes=True)
         mapped = list(values)
-        self._folder(path.parent).do((path.name, Node(mapped, None)))
+        folder, name = self._place(path)
+        folder.do((name, Node(mapped)))
         return mapped
 
-    def mapped(self, path: Path) -> list[int]:
+    def mapped(self, path: SimulatedPath) -> list[int]:
         """A file of numbers that is there."""
         self.step()
         data: list[int] = self._node(path).data
         return data
 
-    def put_whole(self, path: Path, data: Any, *, synced: bool) -> None:
+    def put_whole(self, path: SimulatedPath, data: Any, *, synced: bool) -> None:
         """As Spark writes its own files: under another name at first."""
         self.step(writes=True)
-        folder = self._folder(path.parent)
+        folder, name = self._place(path)
         node = Node(data, data if synced else None)
-        folder.do((path.name, node))
+        folder.do((name, node))
         if synced:
-            folder.durable[path.name] = node
+            folder.durable[name] = node

@@ -7,8 +7,11 @@ import traceback
 
 import pytest
 from py4j.protocol import Py4JJavaError
+from pyspark.errors import StreamingQueryException
 
-from ensue.spark.callbacks import InterruptedInJava, JavaError, bearable
+from ensue.errors import InputError
+from ensue.spark.callbacks import InterruptedInJava, JavaFailure, bearable
+from ensue.spark.runner import _translated
 
 DEEP = 200_000
 """Characters: more than Java's stack has room for, however its compiler has laid out a frame."""
@@ -62,9 +65,15 @@ def test_what_fails_while_the_query_stops_is_from_that(spark, judged):
 
 def test_an_error_stays_that_error(spark, judged):
     text = raised(spark, "disk is gone " + "x" * DEEP)
-    assert JavaError.__name__ in text
+    assert JavaFailure.__name__ in text
     assert "java.lang.NullPointerException: disk is gone" in text
     assert judged(text) is False
+
+
+def test_what_a_worker_said_is_found_in_it(spark):
+    text = raised(spark, "ensue.errors.InputError: s.tsv: is gone")
+    found = _translated(StreamingQueryException(text))
+    assert (type(found), str(found)) == (InputError, "s.tsv: is gone")
 
 
 def stopped_within(spark, what):

@@ -382,6 +382,11 @@ def test_what_is_wrong_in_a_document_is_said_as_in_process(case):
         ("ensue.errors.UsageError: no such stream", UsageError, "no such stream"),
         ("ensue.errors.NoSuchError: it is new", EnsueError, "it is new"),
         (
+            "Job aborted\nCaused by: java.io.IOException: No space left on device\n  at y",
+            EnsueError,
+            "Spark cannot write its files: No space left on device (hint: is there space for the ",
+        ),
+        (
             "Query q failed\n  at z",
             EnsueError,
             "Spark stopped the job: Query q failed (hint: see the log above; ",

@@ -20,8 +20,8 @@ from ensue.bench.ontology_stream import StreamWriter
 from ensue.bench.publish import render_table
 from ensue.bench.trains import GRAPH, QUERY, STREAM, Railway
 from ensue.errors import EnsueError, InputError, Place, UsageError
-from ensue.files import STANDARD
 from ensue.maintain import make
+from ensue.paths import STANDARD
 from ensue.rules.load import load_rules
 from ensue.streamfile import write_stream
 

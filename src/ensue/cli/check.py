@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from ensue.cli.job import add_job_options, are_networks, job_of, streams_of
 from ensue.cli.pairs import pairs
+from ensue.cli.stamp_summary import StampSummary
 from ensue.cli.warn import vocabulary_of, warn_of_terms, warn_of_variables
+from ensue.inputlimits import check_max_line
 from ensue.networks.parse import load_network
 from ensue.progress import Progress
 from ensue.query.vocabulary import Vocabulary
@@ -47,12 +49,14 @@ def run(args: argparse.Namespace) -> int:
         warn_of_variables(reasoner.queries)
     bad: list[BadLine] = []
     for stream, path in streams.items():
-        count = 0
-        for batch in read_stream(path, on_bad=bad.append):
-            count += len(batch)
+        seen = StampSummary()
+        for batch in read_stream(path, on_bad=bad.append, max_line=check_max_line(args.max_line)):
+            seen.add([statement[0] for statement in batch])
             if vocabulary is not None:
                 vocabulary.stream(batch)
-        progress.say(f"stream <{stream}>: {count:,} statements")
+        progress.say(f"stream <{stream}>: {seen}")
+        for doubt in seen.doubts(args.max_jump):
+            progress.say(f"stream <{stream}>: {doubt}")
     if vocabulary is not None:
         warn_of_terms(vocabulary)
     for line in bad:

@@ -10,6 +10,7 @@ from ensue.cli.pairs import pairs
 from ensue.cli.updates import add_update_options, updates_of
 from ensue.errors import UsageError
 from ensue.graphs import Graphs
+from ensue.inputlimits import MAX_LINE
 from ensue.job import Job, Settings, check_streams, read_query
 from ensue.knowledge import InFiles
 from ensue.maintain import STRATEGIES
@@ -18,6 +19,7 @@ from ensue.query.choose import EVALUATORS
 from ensue.reasoner import Reasoner
 from ensue.rules.load import load_rules
 from ensue.windows.frontier import Disorder
+from ensue.windows.guard import MAX_JUMP
 from ensue.windows.report import Report
 from ensue.windows.stretch import MAX_EMPTY
 
@@ -55,6 +57,13 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
         default=MAX_EMPTY,
         help="longest run of evaluations without statements that is reported one by one",
     )
+    add(
+        "--max-jump",
+        metavar="MS|off",
+        type=number_or_off,
+        default=MAX_JUMP,
+        help="how far a stream's time may jump ahead without a second statement that confirms it",
+    )
     add("--until", action="store_true", help="say when each answer will leave if nothing more arrives")
     add("--fixed-schema", action="store_true", help="no stream brings schema: stop if one does")
     add(
@@ -73,6 +82,13 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
         help="tell what violates conditions: in a file, - for standard output (default: standard error)",
     )
     add("--every-violation", action="store_true", help="at each close, not only what is new or gone")
+    add(
+        "--max-line",
+        metavar="BYTES",
+        type=int,
+        default=MAX_LINE,
+        help=f"bytes of a line of a stream: a longer one is a dead letter (default and most: {MAX_LINE})",
+    )
     add_budget_options(parser)
     add("-q", "--quiet", action="store_true", help="no progress and counts")
 
@@ -103,6 +119,7 @@ def job_of(args: argparse.Namespace, *, explain: bool = False) -> Job:
         report=Report(args.report, args.nth),
         until=args.until,
         max_empty=args.max_empty,
+        max_jump=args.max_jump,
         prune=not args.no_prune,
         fixed_schema=args.fixed_schema,
         check=args.check,

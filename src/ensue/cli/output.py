@@ -10,7 +10,7 @@ from itertools import islice
 from typing import BinaryIO
 
 from ensue.errors import EnsueError, Place
-from ensue.files import STANDARD
+from ensue.paths import STANDARD
 
 _LINES_AT_ONCE = 10_000
 

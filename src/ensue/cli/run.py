@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ensue.cli.job import add_job_options, are_networks
 from ensue.errors import UsageError
-from ensue.files import STANDARD
+from ensue.paths import STANDARD
 from ensue.query.output import WRITERS
 
 if TYPE_CHECKING:

@@ -16,10 +16,12 @@ from ensue.cli.interrupts import Interrupts
 from ensue.cli.job import job_of, streams_of
 from ensue.cli.letters import ShownLetters, StrictLetters
 from ensue.cli.output import Output
+from ensue.cli.partial import PartialAnswers
 from ensue.cli.report import exit_code, report, tell_skipped, write_metrics
 from ensue.cli.run import kind_and_path
 from ensue.cli.violations import ViolationLines
 from ensue.cli.warn import warn
+from ensue.inputlimits import MAX_LINE, check_max_line
 from ensue.model import NEVER
 from ensue.progress import Progress
 from ensue.query.output import Result, writer
@@ -42,12 +44,14 @@ def run_local(args: argparse.Namespace) -> int:
         wrong = ViolationLines(
             args.violations, lambda path: stack.enter_context(Output(path, whole=False)), progress
         )
-        feed = Feed(streams, letters, progress, interrupts)
+        feed = Feed(streams, letters, progress, interrupts, check_max_line(args.max_line))
         wrong.write(reasoner.violations())
+        partial_answers = PartialAnswers(progress.say)
         try:
             for result in feed.results(reasoner):
                 wrong.write(reasoner.violations())
                 out.write(result)
+                partial_answers.tell(result)
                 tell_skipped(result, progress)
         except KeyboardInterrupt:
             if not interrupts.at_once:
@@ -84,18 +88,27 @@ class Engine(Protocol):
     def end(self, stream: str) -> Iterator[Result]:
         """Nothing will follow on a stream."""
 
+    def dead_letters(self) -> Iterator[BadLine]:
+        """The statements that were rejected since the last call."""
+
 
 class Feed:
     """The streams of a run side by side: the one that is furthest behind is read first."""
 
     def __init__(
-        self, streams: Mapping[str, str], letters: DeadLetters, progress: Progress, interrupts: Interrupts
+        self,
+        streams: Mapping[str, str],
+        letters: DeadLetters,
+        progress: Progress,
+        interrupts: Interrupts,
+        max_line: int = MAX_LINE,
     ) -> None:
         self.dead: Counter[str] = Counter()
         """How many dead letters each stream has had."""
         self._letters, self._progress, self._interrupts = letters, progress, interrupts
         self._sources = {
-            iri: read_stream(path, on_bad=partial(self._bury, iri)) for iri, path in streams.items()
+            iri: read_stream(path, on_bad=partial(self._bury, iri), max_line=max_line)
+            for iri, path in streams.items()
         }
 
     def results(self, engine: Engine) -> Iterator[Result]:
@@ -111,6 +124,8 @@ class Feed:
                 continue
             newest[stream] = max(newest[stream], max(statement[0] for statement in batch))
             engine.feed(stream, batch)
+            for rejected in engine.dead_letters():
+                self._bury(stream, rejected)
             yield from self._taken(engine.advance())
             read += len(batch)
             count, dead = engine.answers, self._letters.count

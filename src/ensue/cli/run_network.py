@@ -17,12 +17,14 @@ from ensue.cli.report import exit_code, write_metrics
 from ensue.cli.run import kind_and_path
 from ensue.cli.run_local import Feed, letters_of
 from ensue.errors import UsageError
-from ensue.files import STANDARD
+from ensue.inputlimits import check_max_line
+from ensue.maintain.budget import Budget
 from ensue.networks.dataset import line_of
 from ensue.networks.job import NetworkJob
 from ensue.networks.loops import Limit
 from ensue.networks.parse import load_network
 from ensue.networks.run import NetworkRun
+from ensue.paths import STANDARD
 from ensue.progress import Progress
 from ensue.query.output import writer
 from ensue.windows.frontier import Disorder
@@ -42,6 +44,7 @@ def run_network(args: argparse.Namespace) -> int:
         args.background,
         Disorder(args.disorder, args.late),
         _limit(args),
+        args.max_jump,
     )
     if args.engine == "spark":
         from ensue.cli.run_network_spark import run_network_spark
@@ -49,14 +52,14 @@ def run_network(args: argparse.Namespace) -> int:
         return run_network_spark(args, job, streams)
     progress = Progress(sys.stderr, quiet=args.quiet)
     networks = job.networks()
-    running = NetworkRun(networks, streams, disorder=job.disorder)
+    running = NetworkRun(networks, streams, disorder=job.disorder, max_jump=job.max_jump)
     started = time.perf_counter()
     with ExitStack() as stack:
         interrupts = stack.enter_context(Interrupts(progress))
         kind, path = kind_and_path(args.output)
         out = writer(kind, stack.enter_context(Output(path, whole=False)))
         letters = letters_of(args, stack, progress)
-        feed = Feed(streams, letters, progress, interrupts)
+        feed = Feed(streams, letters, progress, interrupts, check_max_line(args.max_line))
         try:
             for result in feed.results(running):
                 out.write(result)
@@ -77,6 +80,9 @@ def _check(args: argparse.Namespace) -> None:
     """Refuse what a network has no use for, and none that would wait for ever."""
     if not args.stream:
         raise UsageError("nothing would arrive at the network", hint="add --stream IRI=PATH")
+    if args.at_limit != "stop":
+        what = "a network cannot go on with parts of what its rules would do"
+        raise UsageError(what, hint="--at-limit partial is for queries: leave it out")
     for name in ("rules", "graph", "allow"):
         if getattr(args, name):
             raise UsageError(f"--{name} is for queries", hint="a network has its rules in its own file")
@@ -102,7 +108,8 @@ def tell(args: argparse.Namespace, counted: dict[str, Any], seconds: float, prog
 
 def _limit(args: argparse.Namespace) -> Limit:
     given = {"rounds": args.max_rounds, "firings": args.max_firings}
-    return Limit(**{name: value for name, value in given.items() if value is not None})
+    budget = Budget.of(args.max_facts, args.max_memory)
+    return Limit(**{name: value for name, value in given.items() if value is not None}, budget=budget)
 
 
 def _summary(counted: dict[str, Any], seconds: float) -> str:

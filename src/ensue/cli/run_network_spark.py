@@ -13,6 +13,7 @@ from ensue.cli.report import exit_code
 from ensue.cli.run_network import tell, write_dataset
 from ensue.cli.run_spark import INTERRUPTED, on_spark
 from ensue.cli.spark_sink import Sink
+from ensue.inputlimits import check_max_line
 from ensue.networks.job import NetworkJob
 from ensue.progress import Progress
 from ensue.spark.card import Card
@@ -29,7 +30,8 @@ _COUNTED = dict.fromkeys(("admitted", "late", "answers", "firings", "quads", "de
 def run_network_spark(args: argparse.Namespace, job: NetworkJob, streams: dict[str, str]) -> int:
     """Do it."""
     progress = Progress(sys.stderr, quiet=args.quiet)
-    plan = network_plan(replace(job, tells=args.dataset is not None), args.shards or 1)
+    told = replace(job, tells=args.dataset is not None)
+    plan = network_plan(told, args.shards or 1, check_max_line(args.max_line))
     card = Card.of_networks(job, shards=len(plan.keys))
     args.batch_bytes = args.batch_bytes or _BATCH_BYTES
     sink_of = partial(_NetworkSink, args, progress=progress)

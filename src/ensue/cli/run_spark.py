@@ -19,6 +19,7 @@ from ensue.cli.spark_sink import Sink
 from ensue.cli.violations import ViolationLines
 from ensue.cli.warn import warn
 from ensue.errors import UsageError
+from ensue.inputlimits import check_max_line
 from ensue.model import FOREVER, NEVER
 from ensue.progress import Progress
 from ensue.query.output import Result
@@ -42,7 +43,13 @@ def run_spark(args: argparse.Namespace) -> int:
     reasoner = job.reasoner()
     streams = streams_of(args, reasoner)
     warn(job)
-    plan = plan_of(job, shards=args.shards or 1, keep_all=bool(args.keep_all), expand=bool(args.expand))
+    plan = plan_of(
+        job,
+        shards=args.shards or 1,
+        keep_all=bool(args.keep_all),
+        expand=bool(args.expand),
+        max_line=check_max_line(args.max_line),
+    )
     if plan.not_expanded_because is not None:
         progress.say(f"shards apply all rules: {plan.not_expanded_because}")
     filtered, expanded = plan.relevance is not None, plan.expansion is not None

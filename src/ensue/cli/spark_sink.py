@@ -15,6 +15,7 @@ from typing import Any, Self
 from ensue.badlines import BadLine, DeadLetters
 from ensue.cli.letters import ShownLetters, StrictLetters
 from ensue.cli.output import Output
+from ensue.cli.partial import PartialAnswers
 from ensue.cli.report import tell_skipped
 from ensue.cli.run import kind_and_path
 from ensue.model import FOREVER, NEVER
@@ -39,6 +40,7 @@ class Sink(ABC):
         self.counters: dict[str, Any] = {}
         self.dead: Counter[str] = Counter()
         """How many dead letters the files have had."""
+        self._partial = PartialAnswers(progress.say)
         self._seen = (self.started, 0)
 
     def __enter__(self) -> Self:
@@ -67,6 +69,7 @@ class Sink(ABC):
             self._letters(bad if self.args.dead_letters else _said_where(bad))
         for result in self.results(batch):
             self._out.write(result)
+            self._partial.tell(result)
             self._queries.add(result.query)
             tell_skipped(result, self.progress)
         if batch.failure is not None:

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 
-from ensue.files import STANDARD
+from ensue.paths import STANDARD
 from ensue.progress import Progress
 from ensue.query.output_writer import Sink
 from ensue.violations import Reported

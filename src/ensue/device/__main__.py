@@ -50,8 +50,12 @@ def _run(options: Options, clock: Clock) -> int:
     # What is there now stays for ever: the collector need not look at it again and again.
     gc.freeze()
     signal.signal(signal.SIGTERM, _interrupt)
+
+    def on_bad(problem: EnsueError, text: str) -> None:
+        _bad(letters, problem, text)
+
     try:
-        _read(options, Intake(job, clock, lambda problem, text: _bad(letters, problem, text)))
+        _read(options, Intake(job, clock, on_bad, options.max_line))
         job.finish()
     except KeyboardInterrupt:
         # Asked to stop: what is in open windows was not to be answered yet.

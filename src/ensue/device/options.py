@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ensue.errors import UsageError
+from ensue.inputlimits import MAX_DEVICE_LINE, check_max_line
 
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
@@ -27,6 +28,7 @@ class Options:
     once: bool
     forward: tuple[str, int] | None
     dead_letter: str | None
+    max_line: int = MAX_DEVICE_LINE
 
 
 def read_options(argv: Sequence[str]) -> Options:
@@ -53,6 +55,7 @@ def read_options(argv: Sequence[str]) -> Options:
         once=found.once,
         forward=None if found.forward is None else _address(found.forward, "--forward"),
         dead_letter=found.dead_letter,
+        max_line=check_max_line(found.max_line),
     )
 
 
@@ -78,6 +81,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--once", action="store_true", help="with --listen: end when the last connection has closed")
     add("--forward", metavar="HOST:PORT", help="send derived statements there, not to stdout")
     add("--dead-letter", metavar="FILE", help="write malformed lines there, not to stderr")
+    longest = f"a longer line is malformed (default: {MAX_DEVICE_LINE})"
+    add("--max-line", type=int, default=MAX_DEVICE_LINE, metavar="BYTES", help=longest)
     return parser
 
 

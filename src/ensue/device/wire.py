@@ -11,44 +11,58 @@ from contextlib import suppress
 from ensue.device.job import Job
 from ensue.device.load import scoped
 from ensue.errors import EnsueError, InputError, Place, UsageError
+from ensue.inputlimits import MAX_DEVICE_LINE, LineCutter, LongLine, too_long
 from ensue.model import FOREVER, NEVER
 from ensue.ntriples import parse_line
+from ensue.times import milliseconds
 
 Clock = Callable[[], int]
 """The time now, in milliseconds."""
 
 _CHUNK = 1 << 16
-_LONGEST_LINE = 1 << 20
+_LONGEST_MOMENT = 64
 
 
 class Connection:
     """Bytes from one sender, cut into lines."""
 
-    def __init__(self, descriptor: int, name: str, scope: str, sock: socket.socket | None = None) -> None:
+    def __init__(
+        self,
+        descriptor: int,
+        name: str,
+        scope: str,
+        sock: socket.socket | None = None,
+        max_line: int = MAX_DEVICE_LINE,
+    ) -> None:
         self.descriptor = descriptor
         self.name = name
         self.scope = scope
         self.open = True
         self.line = 0
         self._socket = sock
-        self._rest = b""
+        # A sender that never ends its line must not fill the memory.
+        self._cutter = LineCutter(max_line)
 
     def fileno(self) -> int:
         """For `select`."""
         return self.descriptor
 
-    def read(self) -> Iterator[bytes]:
-        """The lines that have come. At the end, the last one even if it lacks its newline."""
+    def read(self) -> Iterator[bytes | LongLine]:
+        """The lines that have come, or what was passed over of one that is too long.
+
+        At the end, the last one even if it lacks its newline.
+        """
         try:
             data = os.read(self.descriptor, _CHUNK)
         except ConnectionError:
             data = b""
         if not data:
             self.close()
-        lines = (self._rest + data).split(b"\n")
-        # A sender that never ends its line must not fill the memory: the line is handed on as it is.
-        self._rest = lines.pop() if self.open and len(lines[-1]) < _LONGEST_LINE else b""
-        yield from lines
+        for piece in self._cutter.take(data) if data else self._cutter.rest():
+            if isinstance(piece, LongLine):
+                yield piece
+            else:
+                yield from piece.removesuffix(b"\n").split(b"\n")
 
     def close(self) -> None:
         """Listen no longer."""
@@ -60,7 +74,14 @@ class Connection:
 class Intake:
     """Reads connections and hands their statements to a job."""
 
-    def __init__(self, job: Job, clock: Clock, on_bad: Callable[[EnsueError, str], None]) -> None:
+    def __init__(
+        self,
+        job: Job,
+        clock: Clock,
+        on_bad: Callable[[EnsueError, str], None],
+        max_line: int = MAX_DEVICE_LINE,
+    ) -> None:
+        self.max_line = max_line
         self._job = job
         self._clock = clock
         self._on_bad = on_bad
@@ -71,11 +92,18 @@ class Intake:
         """Hand on what has come from one sender."""
         for raw in connection.read():
             connection.line += 1
+            shown = raw.head if isinstance(raw, LongLine) else raw
             try:
+                if isinstance(raw, LongLine) or len(raw) > self.max_line:
+                    raise self._too_long(raw, Place(connection.name, connection.line, 1))
                 self._statement(raw, connection)
             except InputError as problem:
                 self._job.counters.malformed += 1
-                self._on_bad(problem, raw.decode(errors="replace"))
+                self._on_bad(problem, shown.decode(errors="replace"))
+
+    def _too_long(self, raw: bytes | LongLine, place: Place) -> InputError:
+        length = raw.length - raw.ended if isinstance(raw, LongLine) else len(raw)
+        return InputError(too_long(length, self.max_line), place=place, hint="--max-line takes longer ones")
 
     def pause(self) -> float | None:
         """How many seconds to wait for input at most: until the next window closes by the clock."""
@@ -109,7 +137,9 @@ class Intake:
 
 def _time(head: str) -> int | None:
     digits = head.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > 20:
+    if not (digits.isascii() and digits.isdigit()):
+        return milliseconds(head, needs_zone=False) if len(head) < _LONGEST_MOMENT else None
+    if len(digits) > 20:
         return None
     time = int(head)
     return time if NEVER < time < FOREVER else None
@@ -117,7 +147,7 @@ def _time(head: str) -> int | None:
 
 def from_stdin(intake: Intake, descriptor: int) -> None:
     """Read a descriptor to its end."""
-    connection = Connection(descriptor, "<stdin>", "c0")
+    connection = Connection(descriptor, "<stdin>", "c0", max_line=intake.max_line)
     while connection.open:
         if select.select([connection], [], [], intake.pause())[0]:
             intake.take(connection)
@@ -136,7 +166,8 @@ def from_socket(intake: Intake, server: socket.socket, *, once: bool) -> None:
             else:
                 count += 1
                 sock, address = server.accept()
-                connections.append(Connection(sock.fileno(), f"{address[0]}:{address[1]}", f"c{count}", sock))
+                name = f"{address[0]}:{address[1]}"
+                connections.append(Connection(sock.fileno(), name, f"c{count}", sock, intake.max_line))
         connections = [connection for connection in connections if connection.open]
         intake.idle()
         if once and count and not connections:

@@ -12,6 +12,7 @@ from ensue.query.arrivals import Arrival, Arrivals
 from ensue.query.background import Background
 from ensue.query.loose import StreamLog
 from ensue.query.materialise import Materialisation
+from ensue.query.partial import Partial
 from ensue.query.running import RunningQuery
 from ensue.query.scopeplans import ScopePlans
 from ensue.query.scopes import Bound, Scope, background_name
@@ -120,6 +121,22 @@ class Admission:
                 self._sources.logs[stream].add(arrivals)
             for events in self._engines:
                 events.admit(stream, arrivals)
+
+    def miss(self, stream: str, time: int, partial: Partial) -> None:
+        """What a stream brings at a time was made of partial answers, and there may be more of it."""
+        for scope, source in self._offsets.get(stream, ()):
+            at = time if scope.axis == "time" else self._newest.get((scope.axis, stream), 0) + 1
+            source.miss(stream, at, partial)
+
+    def missing(self) -> list[list[Any]]:
+        """What is missing of the statements that scopes hold, as plain data; nothing where nothing is."""
+        every = [source.shedding.missing() for source in self._sources.materialisations.values()]
+        return every if any(every) else []
+
+    def miss_again(self, missing: Iterable[list[Any]]) -> None:
+        """Go on from what `missing` gave."""
+        for source, found in zip(self._sources.materialisations.values(), missing, strict=False):
+            source.shedding.miss_again(found)
 
     def admit_events(self, stream: str, window: EventWindow, arrivals: Arrivals, numbers: Times) -> None:
         """Let statements into the events of these numbers."""

@@ -40,4 +40,4 @@ def timestamps(query: ContinuousQuery) -> Iterator[list[Any]]:
     """The arguments of each f:timestamp in a query."""
     for node in nodes(query.algebra):
         if node.name == "Function" and str(node.iri) == TIMESTAMP:
-            yield list(node.expr)
+            yield list(node.expr or ())

@@ -73,6 +73,11 @@ class Arrivals:
         return Arrivals(self.times[part], self.s[part], self.p[part], self.o[part], self.graph[part])
 
     @property
+    def newest(self) -> int:
+        """The greatest time; NEVER if there are none."""
+        return int(self.times.max(initial=NEVER))
+
+    @property
     def _columns(self) -> tuple[Times, Terms, Terms, Terms, Terms]:
         return self.times, self.s, self.p, self.o, self.graph
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from enum import IntEnum
 from itertools import pairwise
-from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from ensue.windows.frontier import (
     Gate,
     Rows,
     Times,
+    wall_clock,
 )
 from ensue.windows.leaps import Leaps
 from ensue.windows.spec import Grid
@@ -56,8 +56,10 @@ class Intake:
         self._max_pending = max_pending
         self._frontier = Frontier(clock)
         self._gate = Gate(self._frontier)
-        self._arrival_time = ArrivalTimes(clock or _wall)
+        self._arrival_time = ArrivalTimes(clock or wall_clock)
         self._buffers: dict[str, Buffer] = {}
+        self._of_no_use: dict[str, Buffer] = {}
+        """The times of streams of which not all statements matter: those that do not pass time, too."""
         self._ended: set[str] = set()
         self.leaps = Leaps(self._frontier)
         """The moves of time that can pass many evaluations of a query."""
@@ -113,6 +115,8 @@ class Intake:
         a late one is let in, for windows that have closed to be read.
         """
         times, count = batch.times.times, len(batch.times)
+        if batch.rows is not None:
+            self._of_no_use.setdefault(stream, Buffer())
         if self._gate.admits_all(stream, times, count):
             self._arrived(stream, times, batch.arrivals, arrive)
             return
@@ -142,6 +146,12 @@ class Intake:
             frontier.end(stream)
         return frontier.time
 
+    def put_in_time(self, stream: str, arrivals: Arrivals, arrive: Callable[[str, int], None]) -> None:
+        """Let statements wait that came before time had come so far."""
+        self._gate.counters(stream).admitted += len(arrivals)
+        self._frontier.see(stream, arrivals.newest)
+        self._arrived(stream, arrivals.times, arrivals, arrive)
+
     def go_back(self, frontier: dict[str, Any]) -> None:
         """Time is where it was when the frontier had this state: for `put` to judge once more."""
         self._frontier.resume(frontier)
@@ -155,6 +165,8 @@ class Intake:
             arrive(stream, int(times.min()))
             arrive(stream, int(times.max()))
             self._buffers[stream].put(*_rows(arrivals, Act.ADMIT))
+            if stream in self._of_no_use:
+                self._of_no_use[stream].put(times, np.empty((len(times), 0), np.int32))
 
     def check_room(self, more: int) -> None:
         """Raise BufferFullError where so many more may not wait."""
@@ -190,6 +202,13 @@ class Intake:
         """How far time and each stream have come, as plain data."""
         return self._frontier.state()
 
+    def passed(self, to: int) -> Iterator[tuple[str, int]]:
+        """The newest times up to this one of streams of which not all statements matter, each once."""
+        for stream, buffer in self._of_no_use.items():
+            times, _ = buffer.release(to)
+            if len(times):
+                yield stream, int(times[-1])
+
     def over(self) -> list[str]:
         """The streams that have ended and of which nothing waits any more; each is told once."""
         found = [name for name in self._ended if not len(self._buffers[name])]
@@ -205,6 +224,12 @@ class Intake:
         """The least time that something waits for; FOREVER if nothing does."""
         times = (buffer.earliest for buffer in self._buffers.values())
         return min((time for time in times if time is not None), default=FOREVER)
+
+    @property
+    def quiet_before(self) -> int:
+        """The least time that something waits for, whether it matters or not; FOREVER if nothing does."""
+        times = (buffer.earliest for buffer in self._of_no_use.values())
+        return min([self.earliest, *(time for time in times if time is not None)])
 
     @property
     def newest(self) -> int:
@@ -231,12 +256,20 @@ class Intake:
             times, rows = buffer.waiting()
             folder.keep(f"times{number}", times)
             folder.keep(f"rows{number}", rows)
+        for number, stream in enumerate(self._buffers):
+            unused = self._of_no_use.get(stream, Buffer())
+            folder.keep(f"unused{number}", unused.waiting()[0])
 
     def adopt(self, folder: Folder) -> None:
         """Let that wait which lies in a folder. Copied: it is not written to."""
         for number, buffer in enumerate(self._buffers.values()):
             buffer.release(FOREVER)
             buffer.put(folder.find(f"times{number}").copy(), folder.find(f"rows{number}").copy())
+        self._of_no_use = {}
+        for number, stream in enumerate(self._buffers):
+            times = folder.find(f"unused{number}").copy()
+            self._of_no_use[stream] = Buffer()
+            self._of_no_use[stream].put(times, np.empty((len(times), 0), np.int32))
 
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers that what waits uses, or is about to."""
@@ -261,7 +294,3 @@ def _rows(arrivals: Arrivals, act: Act) -> tuple[Times, Rows]:
 
 def _arrivals(times: Times, rows: Rows) -> Arrivals:
     return Arrivals(times, *(rows[:, column] for column in range(4)))
-
-
-def _wall() -> int:
-    return time_ns() // 1_000_000

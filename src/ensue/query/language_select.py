@@ -7,14 +7,18 @@ in its place: `(COUNT(?r) AS ?c) (?c + 1 AS ?d)` becomes `(COUNT(?r) AS ?c) ((CO
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from ensue.rules.lexer import Token
+from ensue.errors import QueryError
+from ensue.rules.lexer import Source, Token
 
 _AGGREGATES = ("COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT")
 _CHANGING = ("RAND", "NOW", "UUID", "STRUUID", "BNODE")
 """What gives another value at each call cannot be called twice instead of once."""
+MAX_WRITTEN_OUT = 4_000
+"""How long an expression may become: names that use each other could double it with each."""
 _AFTER_GROUPS = ("HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")
 
 
@@ -55,18 +59,34 @@ def clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
             yield _clause(tokens, at + 1)
 
 
-def written_out(tokens: Sequence[Token]) -> dict[Token, str]:
-    """What stands in place of names that earlier items of the same SELECT introduce, where it aggregates."""
+def written_out(source: Source, tokens: Sequence[Token], text_of: Callable[[Token], str]) -> dict[Token, str]:
+    """What stands in place of names that earlier items of the same SELECT introduce, where it aggregates.
+
+    `text_of` is what a token is to the parser. Raises QueryError where an expression becomes too long.
+    """
     found: dict[Token, str] = {}
     for clause in clauses(tokens):
         texts: dict[str, str] = {}
         for item in clause.items if clause.aggregates else ():
-            for token in _outside_aggregates(item.expression or ()):
-                if token.kind == "var" and token.text[1:] in texts:
-                    found[token] = texts[token.text[1:]]
+            used = [token for token in _outside_aggregates(item.expression or ()) if token.text[1:] in texts]
+            found |= {token: texts[token.text[1:]] for token in used if token.kind == "var"}
+            whole = _joined(item.expression or (), found, text_of)
+            if used and len(whole) > MAX_WRITTEN_OUT:
+                what = f"{item.variable.text} is more than {MAX_WRITTEN_OUT:,} characters when written out"
+                hint = "name parts of it in a subquery"
+                raise QueryError(what, place=source.place(item.variable.start), hint=hint)
             if item.expression and not any(token.is_word(*_CHANGING) for token in item.expression):
-                texts[item.name] = f"({' '.join(found.get(each, each.text) for each in item.expression)})"
+                texts[item.name] = f"({whole})"
     return found
+
+
+def _joined(tokens: Sequence[Token], found: Mapping[Token, str], text_of: Callable[[Token], str]) -> str:
+    parts = [found.get(token) or text_of(token) for token in tokens[:1]]
+    for left, right in pairwise(tokens):
+        # A tag stays at its string.
+        apart = left.start + len(left.text) < right.start
+        parts += [" " if apart else "", found.get(right) or text_of(right)]
+    return "".join(parts)
 
 
 def ungrouped(tokens: Sequence[Token]) -> Token | None:

@@ -18,6 +18,7 @@ from ensue.query.output_rows import Csv, Tsv
 from ensue.query.output_table import Table
 from ensue.query.output_terms import json_term, statement
 from ensue.query.output_writer import Sink, Writer
+from ensue.query.partial import Partial
 from ensue.query.tree import Form
 from ensue.windows.stretch import Stretch
 
@@ -46,13 +47,13 @@ class Result:
     """
     skipped: Stretch | None = None
     """The evaluations just before this one that were passed over: they would have seen the same."""
+    partial: Partial | None = None
+    """What was left out of the derivation, where the budget did not allow all; None: nothing was."""
     part: bool = False
     """Whether this is what one shard has to give, for `merge.py`: solutions, and no answers yet."""
 
     def json(self) -> dict[str, Any]:
-        """The result as `--output jsonl` has it. `until`, `exact` and `skipped` are there only if they
-        say something.
-        """
+        """The result as `--output jsonl` has it. What would say nothing is left out."""
         found: dict[str, Any] = {"query": self.query, "open": self.open, "close": self.close}
         match self.answers.form:
             case Form.SELECT:
@@ -67,7 +68,14 @@ class Result:
             found["exact"] = False
         if self.skipped is not None:
             found["skipped"] = asdict(self.skipped)
+        if self.partial is not None:
+            found["partial"] = self.partial.json()
         return found
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing was left out of the derivation."""
+        return self.partial is None
 
     def _bindings(self) -> list[dict[str, Any]]:
         names = self.answers.variables

@@ -18,6 +18,7 @@ from ensue.query.dataset import Dataset, Graph, Pattern, PlainGraph
 from ensue.query.emit import Emitter, PartEmitter
 from ensue.query.occurred import Occurred
 from ensue.query.output import Result
+from ensue.query.partial import Partial
 from ensue.query.partitioned import Keyed, There
 from ensue.query.scopes import Bound, Loose, Scopes
 from ensue.query.share import Share
@@ -75,6 +76,8 @@ class RunningQuery:
         self._check = check
         self._views = Views(query, scopes, sources, checked=check is not None)
         self._group = self._find_group()
+        self._partial: Partial | None = None
+        """What was missing of the last answers."""
         self._occurred: Occurred | None = None
         """What a temporal query sees of the window that was read last."""
 
@@ -149,10 +152,13 @@ class RunningQuery:
         self.evaluations += 1
         every = self.ask(evaluation) if known is None else known
         window = self._shown(evaluation)
-        if self._check is not None and self._check.is_due(self.evaluations):
+        partial = self._views.partial(evaluation)
+        if partial is None and self._check is not None and self._check.is_due(self.evaluations):
             wanted = self._own(evaluation, self._views.scratch)
             self._check.compare(self.query, f"({window.open}, {window.close}]", every, wanted)
         answers = self.emitter.emit(every)
+        # What has come, or has left, is told by comparison with the last answers.
+        before, self._partial = self._partial if self.emitter.remembers else None, partial
         return Result(
             self.name,
             window.open,
@@ -162,6 +168,7 @@ class RunningQuery:
             exact=evaluation.exact and self._views.are_exact(evaluation),
             skipped=self._skipped(evaluation),
             part=self.gives_parts,
+            partial=partial or before,
         )
 
     def _skipped(self, evaluation: Evaluation) -> Stretch | None:
@@ -192,12 +199,15 @@ class RunningQuery:
         """What it remembers between evaluations, as plain data in terms, not integers: for `resume`."""
         decode = self.dictionary.decode_all
         occurred = None if self.in_step or not self._occurred else self._occurred.plain(decode)
-        return {"bag": self.emitter.bag, **self._views.state(decode), "occurred": occurred}
+        partial = None if self._partial is None else self._partial.json()
+        views = self._views.state(decode)
+        return {"bag": self.emitter.bag, **views, "occurred": occurred, "partial": partial}
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Go on from a state; from the beginning if there is none."""
         encode = self.dictionary.encode_all
         self.emitter.restore(state.get("bag"))
+        self._partial = Partial.of_json(state.get("partial"))
         self._views.resume(state, encode)
         occurred = state.get("occurred")
         self._occurred = None if occurred is None else Occurred.of_plain(occurred, encode)

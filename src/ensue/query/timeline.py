@@ -146,9 +146,13 @@ class Timeline:
         if self._memory is not None:
             self._memory.start_over()
 
+    def begin(self) -> None:
+        """Something has arrived, though its time may be in doubt."""
+        self._begun = True
+
     def arrive(self, stream: str, time: int) -> None:
         """A statement has arrived that will be admitted when its time has come."""
-        self._begun = True
+        self.begin()
         first, newest = self._seen.get(stream, (time, time))
         self._seen[stream] = (min(first, time), max(newest, time))
         for schedule in self._by_time:
@@ -194,6 +198,11 @@ class Timeline:
         self._count(stream, arrivals, numbers)
         each = np.arange(numbers.start, numbers.stop)
         self._give(self.events.admit(stream, arrivals, each, self._now))
+
+    def passed(self, stream: str, time: int) -> None:
+        """Statements of a stream up to this time would have been admitted if they mattered."""
+        for schedule in self._by_time:
+            schedule.passed(stream, time)
 
     def admitted(self, time: int) -> None:
         """Everything up to `time` has been admitted: events that can have no more statements are over."""
@@ -450,6 +459,8 @@ class Timeline:
         """Admit what a query constructs to the queries that read it as a stream."""
         if result.part or self._running[result.query].query.kind is not Kind.STREAM:
             return  # Of parts nobody can read anything yet, and nobody in this job wants to.
+        if result.partial is not None:
+            self._admission.miss(result.query, time, result.partial)
         count = len(result.answers.rows)
         self._feeding.discard(result.query)
         if not count:

@@ -131,7 +131,7 @@ class _Parser:
             conclusions.append(self.pattern("expected '(' or ']' after a conclusion"))
             self.skip(",")
         self.advance()
-        body = tuple(premises), tuple(conclusions), tuple(conditions)
+        body = tuple(dict.fromkeys(premises)), tuple(dict.fromkeys(conclusions)), tuple(conditions)
         self.add(Rule(name, *body, place, tuple(lists)))
 
     def add(self, rule: Rule) -> None:

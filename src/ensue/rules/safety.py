@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ensue.errors import Place, RuleError, UnsafeRuleError
 from ensue.rules import lists, violations
+from ensue.rules.textlimits import MAX_PREMISES
 from ensue.rules.tree import Guard, Mint, Node, Pattern, Rule, RuleSet, Var
 from ensue.terms import Kind, kind_of
 
@@ -24,6 +25,9 @@ def check(rule: Rule, places: Places | None = None) -> None:
     ensue.errors.UnsafeRuleError: rule 'r': nothing binds ?y, ... (hint: ...)
     """
     places = places or {}
+    if len(rule.premises) > MAX_PREMISES:
+        what, hint = f"rule '{rule.name}' has more than {MAX_PREMISES} premises", "make it several rules"
+        raise RuleError(what, place=rule.place, hint=hint)
     bound = lists.bound(rule).union(*(premise.pattern.variables() for premise in rule.premises))
     lists.check(rule, places)
     for condition in rule.conditions:

@@ -121,7 +121,8 @@ def _rule(piece: Piece, name: str, branch: Branch, heads: list[Pattern], made: t
         conditions = []
         labels = {node: _label(piece, source) for node, source in sources.items()}
         conclusions = [Pattern(*(_in(labels, node) for node in head)) for head in conclusions]
-    rule = Rule(name, premises, tuple(conclusions), tuple(conditions), piece.place, lists)
+    once = tuple(dict.fromkeys(premises)), tuple(dict.fromkeys(conclusions))
+    rule = Rule(name, *once, tuple(conditions), piece.place, lists)
     tokens = [item.token for item in reversed(piece.items) if item.token.kind == "var"]
     safety.check(rule, {token.text[1:]: piece.source.place(token.start) for token in tokens})
     return rule

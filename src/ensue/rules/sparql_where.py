@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from rdflib.plugins.sparql.parserutils import CompValue
-from rdflib.term import URIRef, Variable
+from rdflib.term import BNode, URIRef, Variable
 
 from ensue.errors import RuleError, UnsafeRuleError
 from ensue.rules.builtins import BINDS
@@ -155,7 +155,7 @@ class Where(Reader):
         for (s, _, o), name in calls:
             yield self._call(self.node(s), name, [collections.first[n] for n in collections.nodes(o)])
         for s, p, o in every:
-            if s not in taken and self._called(p) is None:
+            if not (isinstance(s, BNode) and s in taken) and self._called(p) is None:
                 yield self._triple(s, p, o, mark)
 
     def _called(self, path: Any) -> URIRef | None:

@@ -26,8 +26,11 @@ MAX_OPERATORS = 1000
 MAX_UNIONS = 2000
 """Branches that UNION adds, in one query or rule."""
 
-MAX_PARTS = 150
+MAX_PARTS = 100
 """Patterns, OPTIONAL, BIND, FILTER ... that are joined, from the outermost group to any innermost one."""
+
+MAX_PREMISES = 64
+"""Premises of one rule: the kernel has a join plan for each."""
 
 MAX_TEMPLATE = 500
 """Triples of a template."""

@@ -23,8 +23,11 @@ _INTERRUPTIONS = (
 )
 
 
-class JavaError(Exception):
-    """An error of Java, in words that Spark does not search."""
+class JavaFailure(Exception):  # noqa: N818
+    """An error of Java, in words that Spark does not search.
+
+    Its name does not end in Error: by that the runner finds what a worker has said.
+    """
 
 
 class InterruptedInJava(Exception):  # noqa: N818
@@ -46,4 +49,4 @@ def bearable(is_stopped: Callable[[], bool]) -> Iterator[None]:
         text = str(problem)
         if is_stopped() or any(name in text for name in _INTERRUPTIONS):
             raise InterruptedInJava from None
-        raise JavaError(text.replace(_SEARCHED_FOR, "Error in")) from None
+        raise JavaFailure(text.replace(_SEARCHED_FOR, "Error in")) from None

@@ -28,7 +28,7 @@ from ensue.spark.file_system import SYSTEM, Files
 from ensue.spark.ledger import part_of, refused, unreadable, write_whole
 
 NAME = "ensue-job.json"
-LAYOUT = 5
+LAYOUT = 6
 """Rises when what is in a checkpoint means something else."""
 
 

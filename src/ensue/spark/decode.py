@@ -13,7 +13,7 @@ Blank nodes belong to the file that the line came from.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
@@ -22,11 +22,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ensue.files import TermText, scope_of
+from ensue.inputlimits import MAX_LINE, SHOWN, LongLine
 from ensue.maintain.kernel.lines import scan
 from ensue.maintain.kernel.sieve import EVERYTHING, Sieve
 from ensue.model import by_column
 from ensue.spark.blocks import NO_GRAPH, Block
-from ensue.spark.unread import of_line
+from ensue.spark.unread import as_long_line, of_line
 from ensue.streamfile import Fault, Timed, read_block, read_line, text_of
 from ensue.windows.runs import Runs
 
@@ -55,6 +56,8 @@ DECODED_DDL = (
 _BY_THE_LINE = 16
 """So few lines are not worth parsing in one go."""
 
+_LONGEST_STAND_IN = 8 * SHOWN
+
 _NONE_DEAD = pa.RecordBatch.from_pylist([], schema=DEAD)
 
 _NULL = Fault(1, "null instead of a line")
@@ -79,14 +82,20 @@ class Decoded:
 
 
 def decode(
-    batch: pa.RecordBatch, *, origin: str = "", scoped: bool = False, sieve: Sieve = EVERYTHING
+    batch: pa.RecordBatch,
+    *,
+    origin: str = "",
+    scoped: bool = False,
+    sieve: Sieve = EVERYTHING,
+    max_line: int | None = MAX_LINE,
 ) -> Decoded:
     r"""Statements and dead letters of a batch of lines.
 
     Lines are in a column `value` (text or bytes), or cut at the tab in columns `time` and `statement`.
     Columns `file` and `offset` say where a line is from; where there is no `file`, all are from `origin`.
     `scoped`: blank nodes are under the scopes of their documents already. Plain lines that do not pass the
-    `sieve` are counted, with their times, and left out.
+    `sieve` are counted, with their times, and left out. A line of more than `max_line` bytes is a dead
+    letter.
 
     >>> lines = ["5\t<urn:a> <urn:p> <urn:b> .", "6\t<urn:a> <urn:p> 'b' ."]
     >>> decoded = decode(pa.record_batch({"value": lines, "offset": [0, 29]}), origin="s.tsv")
@@ -96,6 +105,8 @@ def decode(
     [29]
     """
     given = given_of(batch, origin, scoped=scoped)
+    if max_line is not None:
+        given = replace(given, lines=_shortened(given.lines, max_line))
     plain, others = plain_and_others(given, sieve)
     if not len(others):
         return Decoded(plain.block, _NONE_DEAD)
@@ -139,6 +150,24 @@ def given_of(batch: pa.RecordBatch, origin: str, *, scoped: bool = False) -> Giv
     files = pc.fill_null(batch.column("file"), origin) if "file" in names else origin
     offsets = batch.column("offset").cast(pa.int64()) if "offset" in names else pa.nulls(size, pa.int64())
     return Given(lines, files, offsets, scoped)
+
+
+def _shortened(lines: pa.StringArray, max_line: int) -> pa.StringArray:
+    """The same with others in place of those that are too long."""
+    lengths = pc.binary_length(lines)
+    if (pc.max(lengths).as_py() or 0) <= max_line:
+        return lines
+    long = pc.fill_null(pc.greater(lengths, max_line), False)
+    raws = lines.filter(long).view(pa.binary()).to_pylist()
+    texts = [_stand_in(raw, max_line) for raw in raws]
+    return pc.replace_with_mask(lines.view(pa.binary()), long, pa.array(texts, pa.binary())).view(pa.string())
+
+
+def _stand_in(raw: bytes, max_line: int) -> bytes:
+    line = LongLine(raw[:SHOWN], len(raw), raw.endswith(b"\n"))
+    # What stands for a line already may be longer than such a limit, but not much.
+    stands = len(raw) <= _LONGEST_STAND_IN and of_line(raw) is not None
+    return raw if stands or line.length - line.ended <= max_line else as_long_line(line, max_line)
 
 
 def _rejoined(batch: pa.RecordBatch) -> pa.BinaryArray:
@@ -220,9 +249,12 @@ def _closer_look(given: Given, rows: _Rows) -> tuple[Part, pa.RecordBatch]:
 
 
 def _letter(file: str, offset: int | None, raw: bytes, fault: Fault) -> tuple[str, int | None, str, str]:
-    """A dead letter. What could not be read of a document says why itself, and has no offset there."""
+    """A dead letter. What could not be read says why itself; of a document it has no offset."""
     unread = of_line(raw)
-    return (file, offset, fault.reason, text_of(raw)) if unread is None else (file, None, *unread)
+    if unread is None:
+        return file, offset, fault.reason, text_of(raw if fault.shown is None else raw[: fault.shown])
+    reason, text, placed = unread
+    return file, offset if placed else None, reason, text
 
 
 def _read_by_file(files: list[str], raws: list[bytes | None], scoped: bool) -> Iterator[Timed | Fault | None]:

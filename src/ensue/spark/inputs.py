@@ -44,7 +44,8 @@ def sources_of(spark: SparkSession, streams: Mapping[str, Stream], plan: AnyPlan
     """The sources of a plan's streams: one for all that are paths, one for each DataFrame."""
     paths = {iri: given for iri, given in streams.items() if not isinstance(given, DataFrame)}
     if paths:
-        yield Source(replayed(spark, paths), {iri: plan.lane(iri) for iri in paths})
+        lines = replayed(spark, paths, maxLine=plan.max_line)
+        yield Source(lines, {iri: plan.lane(iri) for iri in paths})
     for iri, given in streams.items():
         if isinstance(given, DataFrame):
             lane = plan.lane(iri)

@@ -229,6 +229,6 @@ def _check(written: int, path: Path, spark: Path, files: Files) -> None:
         raise InputError(what, place=Place(str(path)), hint=f"was the checkpoint changed? {_FRESH}")
 
 
-def _last(log: Path, files: Files) -> int:
+def _last(log: Path, files: Files = SYSTEM) -> int:
     """The last micro-batch of one of Spark's logs, which have a file for each; -1 if there is none."""
     return max((int(name) for name in files.names(log) if name.isdecimal()), default=-1)

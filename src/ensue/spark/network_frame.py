@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ensue.errors import UsageError
 from ensue.files import FilePath
+from ensue.inputlimits import MAX_LINE, check_max_line
 from ensue.networks.job import NetworkJob
 from ensue.networks.loops import Limit
 from ensue.networks.parse import load_network, parse
@@ -22,6 +23,7 @@ from ensue.spark.inputs import Stream, sources_of
 from ensue.spark.network_plan import network_plan
 from ensue.spark.pipeline import stepped
 from ensue.windows.frontier import Disorder, LatePolicy
+from ensue.windows.guard import MAX_JUMP
 
 Rules = str | os.PathLike[str] | NetworkFile
 """Rules: their text, the path of their file (a text that ends so is one), or parsed already."""
@@ -38,9 +40,11 @@ def network_answers(
     disorder: int | Disorder | ByName[Disorder] = 0,
     late: LatePolicy = "admit",
     limit: Limit | None = None,
+    max_jump: int | None = MAX_JUMP,
     shards: int = 1,
     terms: Terms = "parts",
     dead_letters: DeadLetters = "count",
+    max_line: int = MAX_LINE,
     name: str = "ensue",
 ) -> DataFrame:
     """What the SELECT rules of a network give, as a streaming DataFrame: a row for each of their rows.
@@ -58,10 +62,10 @@ def network_answers(
     if not streams:
         raise UsageError("a network without a stream", hint='streams={"urn:s": ...}')
     named = by_name(streams)
-    job = NetworkJob.of(_parsed(network), named, background, disorder_of(disorder, late), limit)
+    job = NetworkJob.of(_parsed(network), named, background, disorder_of(disorder, late), limit, max_jump)
     variables = dict.fromkeys(each for row in job.variables().values() for each in row)
     layout = Layout.of_variables(variables, terms=terms, dead_letters=dead_letters)
-    plan = network_plan(job, shards)
+    plan = network_plan(job, shards, check_max_line(max_line))
     return table(stepped(sources_of(spark, named, plan), [plan]).observe(name, *counted()), layout)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ensue.inputlimits import MAX_LINE
 from ensue.networks.job import NetworkJob
 from ensue.networks.keys import key_table
 from ensue.networks.steps import NetworkSteps
@@ -31,6 +32,8 @@ class NetworksOf:
 
     job: Packed[NetworkJob]
     owns: Owns | None = None
+    is_first: bool = True
+    """Whether it tells what all shards know."""
 
     def run(self) -> NetworkSteps:
         """A run from the beginning."""
@@ -38,8 +41,10 @@ class NetworksOf:
 
     def step(self, key: int, of: int, pieces: Sequence[Piece], store: KeyedState) -> Outcome:
         """Take in what a micro-batch brings, and give what is selected."""
-        outcome = step(plan_name(self.job, key, of), pieces, store, self.run, _CACHE)
-        return outcome if self.job.value().tells else outcome._replace(held=None)
+        job = self.job.value()
+        plan = plan_name(self.job.digest, key, of)
+        outcome = step(plan, pieces, store, self.run, _CACHE, job.max_jump, tells=self.is_first)
+        return outcome if job.tells else outcome._replace(held=None)
 
     def clear(self, key: int, of: int) -> None:
         """What is cached goes with the workers."""
@@ -54,24 +59,31 @@ class NetworkPlan:
     routing: Routing | None = None
     one_shard_because: str | None = None
     """Why there is one shard only although more were asked for."""
+    max_line: int = MAX_LINE
+    """Bytes of a line of a stream: a longer one is a dead letter."""
 
     def lane(self, stream: str) -> Lane:
         """The way of a stream's statements to the shards: none is left out, for rules may ask for any."""
-        return Lane(stream, self.keys, routing=self.routing)
+        return Lane(stream, self.keys, routing=self.routing, max_line=self.max_line)
 
     def shards(self, pack: Pack = Packed.of) -> Iterator[tuple[int, NetworksOf]]:
         """The shards by their keys; `pack` packs what all of them need."""
         job, count = pack(self.job), len(self.keys)
         for shard, key in enumerate(self.keys):
-            yield key, NetworksOf(job, Owns(count, shard) if self.routing is not None else None)
+            owns = Owns(count, shard) if self.routing is not None else None
+            yield key, NetworksOf(job, owns, shard == 0)
 
     def merging(self) -> Merging:
         """Nothing is merged: results are put in order."""
         return Merging()
 
 
-def network_plan(job: NetworkJob, shards: int = 1) -> NetworkPlan:
+def network_plan(job: NetworkJob, shards: int = 1, max_line: int = MAX_LINE) -> NetworkPlan:
     """The plan of networks over so many shards at most."""
+    return replace(_network_plan(job, shards), max_line=max_line)
+
+
+def _network_plan(job: NetworkJob, shards: int) -> NetworkPlan:
     check_shards(shards)
     partition = job.file.partition
     if shards == 1:

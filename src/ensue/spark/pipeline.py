@@ -30,6 +30,10 @@ class AnyPlan(Protocol):
     def keys(self) -> tuple[int, ...]:
         """The keys of its shards."""
 
+    @property
+    def max_line(self) -> int:
+        """Bytes of a line of a stream, at most."""
+
     def lane(self, stream: str) -> Lane:
         """The way of a stream's statements to the shards."""
 

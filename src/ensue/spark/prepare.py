@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark import TaskContext
 
+from ensue.inputlimits import MAX_LINE
 from ensue.maintain.kernel.sieve import EVERYTHING, Sieve, sieve_of
 from ensue.model import FOREVER
 from ensue.plan.epsilon import EpsilonTable
@@ -30,7 +31,7 @@ from ensue.spark.decode import Decoded, decode
 from ensue.spark.expand import Expander
 from ensue.spark.heartbeats import apart
 from ensue.spark.packed import Pack, Packed
-from ensue.spark.pieces import BLOCK, DEAD, END, HEARTBEAT
+from ensue.spark.pieces import BLOCK, DEAD, END, HEARTBEAT, first_place
 from ensue.spark.replay import Chunk
 from ensue.spark.replay_lines import Lines
 from ensue.spark.source_rows import chunks_of
@@ -50,9 +51,6 @@ _SCHEMA = pa.schema(
 )
 
 _Row = tuple[int, str, int, str, bytes]
-_PLACES = 1 << 40
-"""A task numbers its rows from its own number times this: so places of tasks do not meet."""
-
 _ENOUGH, _FAR_ENOUGH = 1 << 16, 1 << 20
 """So many statements are worth a block of their own, and the times of so many that were read."""
 
@@ -79,6 +77,8 @@ class Lane:
     expanding: Expanding | None = None
     assumed: tuple[Shape, ...] = ()
     """What else it is assumed not to bring."""
+    max_line: int = MAX_LINE
+    """Bytes of a line: a longer one is a dead letter."""
 
 
 Lanes = Mapping[str, Lane]
@@ -104,13 +104,15 @@ class Prepare:
         settle()
 
 
-def decoded_chunk(chunk: Chunk, sieve: Sieve = EVERYTHING) -> Decoded:
+def decoded_chunk(chunk: Chunk, sieve: Sieve = EVERYTHING, max_line: int = MAX_LINE) -> Decoded:
     """What the lines of a chunk say, of those that pass the sieve."""
     lines = Lines.of(chunk.lines)
     # A document counts statements.
     before = np.arange(len(lines.text)) if chunk.scoped else lines.cuts[:-1]
     given = pa.record_batch({"value": lines.text, "offset": pa.array(chunk.offset + before)})
-    return decode(given, origin=chunk.file, scoped=chunk.scoped, sieve=sieve)
+    # A document has canonical statements, not lines of a file.
+    longest = None if chunk.scoped else max_line
+    return decode(given, origin=chunk.file, scoped=chunk.scoped, sieve=sieve, max_line=longest)
 
 
 class _Work:
@@ -120,7 +122,7 @@ class _Work:
         self._lanes = lanes
         self._ways: dict[str, _Way] = {}
         context = TaskContext.get()
-        self._place = (context.partitionId() if context is not None else 0) * _PLACES
+        self._place = first_place(context.partitionId() if context is not None else 0)
 
     def all(self, batches: Iterable[pa.RecordBatch]) -> Iterator[_Row]:
         """Rows of either kind."""
@@ -131,19 +133,22 @@ class _Work:
 
     def _ranges(self, batch: pa.RecordBatch) -> Iterator[_Row]:
         """Rows of which each says where many lines of a file are."""
-        for chunk in chunks_of(batch):
+        longest = max(lane.max_line for lane in self._lanes.value().values())
+        for chunk in chunks_of(batch, longest):
             way = self._way(chunk.stream)
             if chunk.ended:
                 yield from way.end(chunk.place)
                 continue
-            yield from way.rows(decoded_chunk(chunk, way.sieve), chunk.place)
+            yield from way.rows(decoded_chunk(chunk, way.sieve, way.max_line), chunk.place)
 
     def _lines(self, batch: pa.RecordBatch) -> Iterator[_Row]:
         """Rows of which each is a line or a statement."""
         place, self._place = self._place, self._place + batch.num_rows
         way = self._way("")
         statements, promised = apart(batch)
-        yield from way.rows(decode(statements, origin=way.stream, sieve=way.sieve), place)
+        yield from way.rows(
+            decode(statements, origin=way.stream, sieve=way.sieve, max_line=way.max_line), place
+        )
         if promised is not None:
             yield from way.end(place) if promised == FOREVER else way.heartbeat(promised, place)
 
@@ -157,7 +162,7 @@ class Sorter:
     """A lane at work: what of a block goes to which shard. It remembers nothing of the blocks."""
 
     def __init__(self, lane: Lane) -> None:
-        self.stream, self.keys = lane.stream, lane.keys
+        self.stream, self.keys, self.max_line = lane.stream, lane.keys, lane.max_line
         relevant = () if lane.relevance is None else lane.relevance.patterns
         self._expand = None
         if lane.expanding is not None:
@@ -216,7 +221,8 @@ class _Way:
 
     def __init__(self, sorter: Sorter) -> None:
         self._sorter = sorter
-        self.stream, self.sieve = sorter.stream, sorter.sieve
+        self.max_line = sorter.max_line
+        self.stream, self.sieve, self.max_line = sorter.stream, sorter.sieve, sorter.max_line
         self._keys = sorter.keys
         self._waiting: list[Block] = []
         self._place = 0

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 
+from ensue.inputlimits import MAX_LINE
 from ensue.model import NEVER
 from ensue.spark.replay_files import Plain, chunks, stat
 from ensue.spark.replay_tape import Tapes, is_zipped
@@ -97,12 +98,19 @@ class Planner:
     read the stream is said to have ended, once.
     """
 
-    def __init__(self, paths: Mapping[str, str], *, finite: bool = False, pace: Pace | None = None) -> None:
+    def __init__(
+        self,
+        paths: Mapping[str, str],
+        *,
+        finite: bool = False,
+        pace: Pace | None = None,
+        max_line: int = MAX_LINE,
+    ) -> None:
         self._paths = paths
         self._finite = finite
         self._pace = pace
         self._until: Positions = {}
-        self._tapes = Tapes()
+        self._tapes = Tapes(max_line=max_line)
         # Of the micro-batch that was planned last: directories are listed once for each.
         self._listings: dict[str, Listing] = {}
         self._spent: dict[str, Position] = {}

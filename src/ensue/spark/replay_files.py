@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ensue.errors import InputError, Place
+from ensue.inputlimits import MAX_LINE, SHOWN, LongLine
 from ensue.model import FOREVER, NEVER
+from ensue.spark.unread import as_long_line, length_of
 
 CHUNK = 1 << 20
 """Bytes of a chunk, about: larger ones are no faster, and smaller ones cost Spark a row each."""
@@ -46,7 +48,10 @@ class LineFile(Protocol):
         """The bytes from an offset on, at most so many."""
 
     def lines(self, begin: int, size: int, end: int | None) -> bytes:
-        """Whole lines of at most `size` bytes, or one that is longer; not past `end`, which ends a line."""
+        """Whole lines of at most `size` bytes, or one that is longer; not past `end`, which ends a line.
+
+        For one that is too long another stands, alone: a `PassedOver`.
+        """
 
     def count(self, lines: bytes) -> int:
         """By how much the offset grows with some lines."""
@@ -58,6 +63,7 @@ class Plain:
 
     path: str
     size: int
+    max_line: int = MAX_LINE
 
     def ended(self, offset: int) -> bool:
         """Whether there is nothing after an offset. It is an error if there is less than that."""
@@ -91,20 +97,23 @@ class Plain:
         whole = data.rfind(b"\n") + 1
         if whole:
             return data[:whole]
-        return data + self._line_after(begin + len(data), stop)
+        return self._long(data, begin, self._first_end(begin + len(data), stop) or stop)
 
     def count(self, lines: bytes) -> int:
         """Offsets are bytes."""
-        return len(lines)
+        return length_of(lines)
 
     def cut(self, near: int, end: int) -> int:
         """The first place between two lines that is not before `near`; at the latest `end`."""
         return self._first_end(near - 1, end) or end
 
-    def _line_after(self, begin: int, stop: int) -> bytes:
-        end = self._first_end(begin, stop) or stop
+    def _long(self, head: bytes, begin: int, end: int) -> bytes:
+        """A line that begins so: all of it, or what stands for it."""
         with opened(self.path) as file:
-            return _read(file, self.path, begin, end)
+            ended = _read(file, self.path, end - 1, end) == b"\n"
+            if end - begin - ended > self.max_line:
+                return as_long_line(LongLine(head[:SHOWN], end - begin, ended), self.max_line)
+            return head + _read(file, self.path, begin + len(head), end)
 
     def _last_end(self, begin: int, end: int) -> int | None:
         with opened(self.path) as file:

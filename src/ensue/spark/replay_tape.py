@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
+from contextlib import closing
 
 import numpy as np
 
 from ensue.badlines import BadLine
 from ensue.files import Source, Timed
+from ensue.inputlimits import MAX_LINE, LineCutter, LongLine
 from ensue.spark.replay_files import CHUNK, shrunk, stat
-from ensue.spark.unread import as_line
+from ensue.spark.unread import as_line, as_long_line, length_of
 from ensue.streamgraphs import read_document
 
 
@@ -25,8 +27,9 @@ class Tape:
     it has no place in the stream comes as a line of its own, which `decode` puts among dead letters.
     """
 
-    def __init__(self, path: str, *, document: bool) -> None:
+    def __init__(self, path: str, *, document: bool, max_line: int = MAX_LINE) -> None:
         self.path = path
+        self._max_line = max_line
         self._document = document
         self._rewind()
 
@@ -47,12 +50,16 @@ class Tape:
         """The bytes from an offset on."""
         self._wind(begin)
         self._fill(size)
+        if not self._ahead and self._long is not None:
+            return self._long.head[:size]
         return self._ahead[:size]
 
     def lines(self, begin: int, size: int, end: int | None) -> bytes:
         """Whole lines."""
         self._wind(begin)
         self._fill(size + 1)
+        if not self._ahead and self._long is not None:
+            return as_long_line(self._long, self._max_line)
         length = len(self._ahead)
         if not self._no_more:
             length = self._ahead.rfind(b"\n", 0, size) + 1 or self._length_of_line()
@@ -61,11 +68,17 @@ class Tape:
 
     def count(self, lines: bytes) -> int:
         """Offsets are bytes, or statements."""
-        return lines.count(b"\n") if self._document else len(lines)
+        return lines.count(b"\n") if self._document else length_of(lines)
 
     def _rewind(self) -> None:
-        self._pieces = _statements(self.path) if self._document else _unzipped(self.path)
+        self._pieces = (
+            _statements(self.path, self._max_line)
+            if self._document
+            else _cut(_unzipped(self.path), self._max_line)
+        )
         self._at, self._ahead, self._no_more = 0, b"", False
+        self._long: LongLine | None = None
+        """A line that is too long, behind what is ahead."""
 
     def _wind(self, offset: int) -> None:
         if offset < self._at:
@@ -73,6 +86,10 @@ class Tape:
             self._rewind()
         while self._at < offset:
             self._fill(CHUNK)
+            if not self._ahead and self._long is not None:
+                self._at += self._long.length
+                self._long = None
+                continue
             passed = self._first(offset - self._at, self._ahead)
             if not passed:
                 raise shrunk(self.path)
@@ -81,9 +98,12 @@ class Tape:
 
     def _fill(self, size: int) -> None:
         pieces, have = [self._ahead], len(self._ahead)
-        while have < size and (piece := next(self._pieces, None)) is not None:
-            pieces.append(piece)
-            have += len(piece)
+        while have < size and self._long is None and (piece := next(self._pieces, None)) is not None:
+            if isinstance(piece, LongLine):
+                self._long = piece
+            else:
+                pieces.append(piece)
+                have += len(piece)
         self._no_more = have < size
         self._ahead = b"".join(pieces)
 
@@ -105,8 +125,9 @@ class Tape:
 class Tapes:
     """The tapes in use, each where it was wound to. One that was not used for long is closed."""
 
-    def __init__(self, most: int = 64) -> None:
+    def __init__(self, most: int = 64, max_line: int = MAX_LINE) -> None:
         self._most = most
+        self.max_line = max_line
         self._tapes: dict[str, tuple[tuple[int, ...], Tape]] = {}
 
     def of(self, path: str, *, document: bool) -> Tape:
@@ -117,7 +138,7 @@ class Tapes:
         if tape is None or kept != version:
             if tape is not None:
                 tape.close()
-            tape = Tape(path, document=document)
+            tape = Tape(path, document=document, max_line=self.max_line)
         self._tapes[path] = version, tape
         if len(self._tapes) > self._most:
             self._tapes.pop(next(iter(self._tapes)))[1].close()
@@ -141,9 +162,18 @@ def _unzipped(path: str) -> Generator[bytes]:
             yield data
 
 
-def _statements(path: str) -> Generator[bytes]:
+def _cut(pieces: Generator[bytes], max_line: int) -> Generator[bytes | LongLine]:
+    """Whole lines, or what was passed over of one that is too long."""
+    cutter = LineCutter(max_line)
+    with closing(pieces):
+        for data in pieces:
+            yield from cutter.take(data)
+    yield from cutter.rest()
+
+
+def _statements(path: str, max_line: int) -> Generator[bytes | LongLine]:
     bad: list[BadLine] = []
-    for batch in read_document(path, bad.append):
+    for batch in read_document(path, bad.append, max_line):
         yield _text(batch, bad)
         bad.clear()
     if bad:

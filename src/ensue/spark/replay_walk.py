@@ -133,7 +133,7 @@ def file_of(path: str, size: int | None, tapes: Tapes, *, document: bool) -> Lin
     """The lines of a file. How long it is need not be known of one that is read from its start on."""
     if document or is_zipped(path):
         return tapes.of(path, document=document)
-    return Plain(path, stat(path).st_size if size is None else size)
+    return Plain(path, stat(path).st_size if size is None else size, tapes.max_line)
 
 
 class Walk:

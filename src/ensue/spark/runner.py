@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any, cast
 
 from py4j.protocol import Py4JNetworkError
@@ -38,6 +39,9 @@ from ensue.spark.source_options import check_there
 _AGAIN = "if it has a checkpoint, the same command goes on from there"
 _SAID = re.compile(r"ensue\.(?:\w+\.)+(\w+Error): (.*)")
 """What a worker raised, in the text that Spark makes of it."""
+
+_REFUSED = re.compile("No space left on device|Disk quota exceeded|Read-only file system")
+"""Why the system does not let Spark write, in the text of its errors."""
 
 _PARTS = (
     *("waiting", "terms", "answers", "unkeyed", "events", "dead_letters"),
@@ -141,7 +145,9 @@ class Run:
 
     def _lines(self) -> DataFrame:
         feed = self.feed
-        bound = {} if feed.bytes_per_batch is None else {"bytesPerBatch": feed.bytes_per_batch}
+        bound = {"maxLine": self.plan.max_line}
+        if feed.bytes_per_batch is not None:
+            bound["bytesPerBatch"] = feed.bytes_per_batch
         return replayed(self.spark, feed.streams, finite=feed.finite, speed=feed.speed, **bound)
 
     def _take(self, frame: DataFrame, number: int) -> None:
@@ -233,11 +239,14 @@ def _is_committed(query: StreamingQuery, number: int) -> bool:
 
 
 def _translated(problem: StreamingQueryException) -> EnsueError:
-    """What a worker had to say, without Spark's stack around it."""
+    """What a worker had to say, or the system, without Spark's stack around it."""
     text = str(problem)
     if said := _SAID.search(text):
         kind = getattr(errors, said[1], EnsueError)
         return cast("EnsueError", kind(said[2]))
+    if refused := _REFUSED.search(text):
+        hint = f"is there space for the checkpoint, and in {gettempdir()} (TMPDIR)? {_AGAIN}"
+        return EnsueError(f"Spark cannot write its files: {refused[0]}", hint=hint)
     return EnsueError(f"Spark stopped the job: {text.splitlines()[0]}", hint=f"see the log above; {_AGAIN}")
 
 

@@ -30,6 +30,7 @@ from ensue.query.log import Logged, Mark, first_kept
 from ensue.query.output import Result
 from ensue.resumable import Resumable
 from ensue.spark.blocks import Block
+from ensue.spark.guarded import Guarded
 from ensue.spark.pieces import BLOCK, DEAD, END, HEARTBEAT, MADE, MARK, Piece, of_kind
 from ensue.spark.reducing import Reducer
 from ensue.spark.shelf import Shelf
@@ -85,6 +86,8 @@ class Head(NamedTuple):
     step: int
     dead: int
     state: dict[str, Any]
+    guard: dict[str, Any]
+    """What is held back on the way in: see `guarded.py`."""
 
     @property
     def time(self) -> int:
@@ -211,18 +214,26 @@ def step(
     cache: Cache,
     updates: Sequence[int] = (),
     reducer: Reducer | None = None,
+    max_jump: int | None = None,
+    *,
+    tells: bool = True,
 ) -> Outcome:
     """Take in what a micro-batch brings a shard, give what is due, and write down what is needed to go on.
 
     `updates` are the times at which the background changes. `reducer`: leaves out what is of no use.
+    `max_jump`: how far a stream's time may jump unconfirmed; `tells`: what is rejected is a dead letter here.
     """
-    came, found = sorted(pieces), store.head()
+    found = store.head()
     head = None if found is None else Head(**json.loads(found))
+    guarded = Guarded(max_jump, None if head is None else head.guard)
+    came = guarded.let_in(sorted(pieces))
     update = _update_within(came, NEVER if head is None else head.time, updates)
     shard = _current(name, head, store, make, cache, copies=update is not None)
-    results, dead = _work(shard, came, store, reducer)
-    counters, token = _counters(shard), secrets.token_hex(16)
-    store.put_head(_head(shard, token))
+    results, dead = _work(shard, came, guarded.blocks, store, reducer)
+    dead += guarded.letters if tells else []
+    shard.dead += len(dead)
+    counters, token = _counters(shard) | guarded.counters, secrets.token_hex(16)
+    store.put_head(_head(shard, token, guarded))
     if update is None or shard.reasoner.mark().frontier < update:
         cache.put(name, token, shard)  # From here on its arrays are not touched.
     return Outcome(results, dead, counters)
@@ -254,14 +265,12 @@ def _current(name: str, head: Head | None, store: Store, make: Make, cache: Cach
 
 
 def _work(
-    shard: Shard, came: list[Piece], store: Store, reducer: Reducer | None
+    shard: Shard, came: list[Piece], read: list[tuple[str, Block]], store: Store, reducer: Reducer | None
 ) -> tuple[list[Result], list[dict[str, Any]]]:
     reasoner, number = shard.reasoner, shard.step
     blocks = of_kind(came, BLOCK)
     dead = letters_of(came)
-    shard.dead += len(dead)
     mark = reasoner.mark()
-    read = _read(blocks)
     ended, heartbeats = [piece.stream for piece in of_kind(came, END)], heartbeats_of(came)
     if reducer is not None:
         newest: dict[str, int] = {}
@@ -331,8 +340,9 @@ def _remember(shard: Shard, store: Store) -> None:
             shard.versions[query] = version
 
 
-def _head(shard: Shard, token: str) -> bytes:
-    return json.dumps(Head(token, shard.step, shard.dead, shard.reasoner.state())._asdict()).encode()
+def _head(shard: Shard, token: str, guarded: Guarded) -> bytes:
+    head = Head(token, shard.step, shard.dead, shard.reasoner.state(), guarded.state())
+    return json.dumps(head._asdict()).encode()
 
 
 def _marked(mark: Mark) -> Piece:

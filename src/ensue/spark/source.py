@@ -9,6 +9,7 @@
 | streams | instead of a path, several: a JSON object of paths by the IRIs of streams |
 | rows | `lines`, unless told, `chunks`, or `ranges` |
 | speed | how many times faster than the stamps say; 0, the default: as fast as can be |
+| maxLine | bytes of a line, at most: a longer one is a dead letter; 16,000,000 unless told, and at most |
 | bytesPerBatch | bytes of a micro-batch, at most (one line may have more); 256 MiB unless told |
 | parts | into how many tasks a micro-batch is cut, if it is worth it; 1 unless told |
 | finite | `true`: files are complete: the last line of one needs no line feed, and streams come to an end |
@@ -102,7 +103,9 @@ class ReplayReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: Mapping[str, str]) -> None:
         self._options = Options.of(options)
         pace = Pace(self._options.speed) if self._options.speed else None
-        self._planner = Planner(self._options.streams, finite=self._options.finite, pace=pace)
+        self._planner = Planner(
+            self._options.streams, finite=self._options.finite, pace=pace, max_line=self._options.max_line
+        )
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         """Before the first file of each stream."""
@@ -129,7 +132,7 @@ class ReplayReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one task."""
         assert isinstance(partition, _Part)
-        return rows_of(self._options.rows, partition.segments)
+        return rows_of(self._options.rows, partition.segments, self._options.max_line)
 
     def stop(self) -> None:
         """Close all files."""

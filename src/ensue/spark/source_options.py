@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ensue.errors import InputError, Place, UsageError, did_you_mean
-from ensue.files import STANDARD, FilePath
+from ensue.inputlimits import MAX_LINE, check_max_line
+from ensue.paths import STANDARD, FilePath
 
 BYTES_PER_BATCH = 256 << 20
 
-_NAMES = ("path", "streams", "rows", "speed", "bytesPerBatch", "parts", "finite")
+_NAMES = ("path", "streams", "rows", "speed", "bytesPerBatch", "parts", "finite", "maxLine")
 _ROWS = ("lines", "chunks", "ranges")
 _STREAMS_HINT = 'a JSON object of paths by IRI, say {"urn:s": "s.tsv"}'
 
@@ -27,6 +28,7 @@ class Options:
     bytes_per_batch: int
     parts: int
     finite: bool
+    max_line: int
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Options:
@@ -48,6 +50,7 @@ class Options:
             bytes_per_batch=int(_number(given, "bytesPerBatch", BYTES_PER_BATCH, 1)),
             parts=int(_number(given, "parts", 1, 1)),
             finite=_word(given, "finite", ("false", "true")) == "true",
+            max_line=check_max_line(int(_number(given, "maxLine", MAX_LINE, 1))),
         )
 
 

@@ -7,10 +7,12 @@ stage reads them itself, with `chunks_of`. That is about three times as fast as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
 
+from ensue.inputlimits import MAX_LINE
 from ensue.spark.replay import Chunk, read
 from ensue.spark.replay_lines import Lines, timed
 from ensue.spark.replay_tape import Tapes
@@ -30,21 +32,23 @@ LINES = "time long, statement string, file string, offset long, stream string"
 
 # A worker lives through many micro-batches, and so do the tapes that it has wound: there is no other place to
 # keep them, as each task starts afresh.
-_WORKER_TAPES = Tapes()
+@cache
+def _worker_tapes(max_line: int) -> Tapes:
+    return Tapes(max_line=max_line)
 
 
-def rows_of(kind: str, segments: Iterable[Segment]) -> Iterator[pa.RecordBatch]:
+def rows_of(kind: str, segments: Iterable[Segment], max_line: int = MAX_LINE) -> Iterator[pa.RecordBatch]:
     """What a task reads, as rows of some kind."""
     if kind == "ranges":
         yield from map(_range, segments)
         settle()
         return
     rows = _chunk if kind == "chunks" else _lines
-    for chunk in read(segments, _WORKER_TAPES):
+    for chunk in read(segments, _worker_tapes(max_line)):
         yield from rows(chunk)
 
 
-def chunks_of(ranges: pa.RecordBatch) -> Iterator[Chunk]:
+def chunks_of(ranges: pa.RecordBatch, max_line: int = MAX_LINE) -> Iterator[Chunk]:
     """The lines of some rows of `ranges`: for the stage that takes them, in `mapInArrow`."""
     segments = (
         Segment(
@@ -52,7 +56,7 @@ def chunks_of(ranges: pa.RecordBatch) -> Iterator[Chunk]:
         )
         for row in ranges.to_pylist()
     )
-    return read(segments, _WORKER_TAPES)
+    return read(segments, _worker_tapes(max_line))
 
 
 def _range(segment: Segment) -> pa.RecordBatch:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
+from time import time_ns
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -21,6 +22,12 @@ from ensue.windows.spec import Grid
 
 Clock = Callable[[], int]
 """Says what time it is, in ms. Tests pass their own; the engine passes the wall's or none."""
+
+
+def wall_clock() -> int:
+    """The clock of the machine, in ms since 1970."""
+    return time_ns() // 1_000_000
+
 
 MAX_PENDING = 1_000_000
 """How many statements may wait for their time before more are refused."""
@@ -254,7 +261,7 @@ class Gate:
         return time <= self._frontier.time
 
     def admits(self, stream: str, time: int, grids: Iterable[Grid], count: int = 1) -> bool:
-        """Whether statements of a time may come in, counted; `grids` are the windows over their stream."""
+        """Whether statements of a time may come in; `grids` are the windows over the stream. Counts them."""
         if not NEVER < time < FOREVER:
             _refuse(time)
         counters = self.counters(stream)

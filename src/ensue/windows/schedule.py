@@ -122,10 +122,15 @@ class Schedule:
 
         To be told of every one: what windows hold decides which reports are due, and where the end is.
         """
-        state, newest = self._stream(stream), int(times.max(initial=NEVER))
-        state.tally.admit(times, self._now)
-        state.admitted = max(state.admitted, newest)
+        newest = int(times.max(initial=NEVER))
+        self._stream(stream).tally.admit(times, self._now)
+        self.passed(stream, newest)
         self._admitted_to = max(self._admitted_to, newest)
+
+    def passed(self, stream: str, time: int) -> None:
+        """Statements up to this time have been admitted, or would have been if they mattered."""
+        state = self._stream(stream)
+        state.admitted = max(state.admitted, time)
 
     def end(self, stream: str) -> None:
         """Nothing will follow: windows that still hold a statement fire, and then no more."""

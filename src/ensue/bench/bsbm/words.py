@@ -18,8 +18,8 @@ def read_words(path: str) -> list[str]:
     with Source(path) as source:
         found = [
             word
-            for lines in source.blocks()
-            for line in lines
+            for line in source.lines()
+            if isinstance(line, bytes)
             for word in _WORD.findall(line.decode("utf-8", "replace"))
         ]
     if not found:

@@ -88,6 +88,9 @@ CHUNK = 256
 MANY = 1 << 14
 """So many solutions are taken over while facts are still being put: what is waiting stays small."""
 
+SELDOM = (1 << 12) - 1
+"""One probe in so many looks whether it is time for a pause."""
+
 PUT, DOUBT = 0, 1
 """What is done with a conclusion: the fact holds, or the fact is doubted."""
 
@@ -445,7 +448,7 @@ def _join(store, plans, plan, context, stamp, old, action):
             _next(store, steps, first + depth, depth)
             continue
         meta[PROBES] += 1
-        if meta[PROBES] + meta[DERIVATIONS] >= meta[PAUSE_AT]:
+        if meta[PROBES] & SELDOM == 0 and meta[PROBES] + meta[DERIVATIONS] >= meta[PAUSE_AT]:
             meta[FULL] = PAUSE  # This row again afterwards, with twice as much time.
             return
         # A fresh partner will find this row itself when its turn comes. One whose stamp is no higher
