@@ -8,6 +8,7 @@ SOAK_SECONDS ?= 300
 SOAK_STATEMENTS ?= 20000000
 SOAK_KILLS ?= 100
 SOAK_INPUTS ?= 1000000
+SOAK_SCHEDULES ?= 1000000
 
 .PHONY: help setup demo test lint format bench soak
 
@@ -17,7 +18,7 @@ help:
 	@echo "make test     all tests and the examples in the documentation"
 	@echo "make lint     ruff, mypy and the import lint"
 	@echo "make bench    the experiments; tables, JSON and plots in bench-results/"
-	@echo "make soak     all strategies for $(SOAK_SECONDS) s; plans on thousands of random cases; then $(SOAK_STATEMENTS) statements through windows: memory stays flat; $(SOAK_INPUTS) fuzzed inputs; $(SOAK_KILLS) kills"
+	@echo "make soak     all strategies for $(SOAK_SECONDS) s; plans on thousands of random cases; then $(SOAK_STATEMENTS) statements through windows: memory stays flat; $(SOAK_SCHEDULES) schedules of simulated faults; $(SOAK_INPUTS) fuzzed inputs; $(SOAK_KILLS) kills"
 
 setup: $(STAMP)
 
@@ -72,4 +73,5 @@ soak: setup
 	  tests/maintain/test_answers_at_random.py tests/query/equivalence/test_equivalence.py -k "at_random or folded"
 	$(BIN)/python -m pytest -m long tests
 	$(BIN)/python tools/fuzz.py --inputs $(SOAK_INPUTS)
+	ENSUE_FAULT_SCHEDULES=$(SOAK_SCHEDULES) $(BIN)/python -m pytest -n $(TEST_WORKERS) tests/faults
 	$(BIN)/python tools/kill_soak.py --kills $(SOAK_KILLS)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import pytest
 
@@ -130,6 +130,21 @@ def test_a_clock_that_fails_in_a_step_is_told_from_then_on():
         list(reasoner.advance(to=6000))
 
 
+def test_a_clock_that_calls_its_reasoner_is_refused():
+    calls: list[Reasoner] = []
+
+    def clock() -> int:
+        for reasoner in calls:
+            reasoner.metrics()
+        return 0
+
+    reasoner = Reasoner(disorder=Disorder(idle_after_ms=1000), clock=clock)
+    reasoner.register(EVERY)
+    calls.append(reasoner)
+    with pytest.raises(UsageError, match="from within one of its own steps"):
+        list(reasoner.advance())
+
+
 def test_max_memory_stops_what_takes_more():
     reasoner = Reasoner(parse_rules(SQUARE), strategy="expiration", max_memory=resident() + (48 << 20))
     reasoner.register(EVERY)
@@ -175,6 +190,8 @@ def test_memory_that_the_system_refuses_is_an_error_and_no_crash(strategy):
 
 
 INTERRUPTED = """
+    import signal
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # Ignored where tests run in the background.
     from ensue import Reasoner
     from ensue.rules.load import parse_rules
     rule = (
@@ -201,11 +218,15 @@ INTERRUPTED = """
 def test_ctrl_c_ends_a_long_closing():
     """One row of it alone meets 100,000 times 100,000 others: hours without a look at signals."""
     program = [sys.executable, "-c", textwrap.dedent(INTERRUPTED)]
-    process = subprocess.Popen(program, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "begun\n"
-    threading.Timer(1, os.kill, (process.pid, signal.SIGINT)).start()
-    told, _ = process.communicate(timeout=120)
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "begun\n"
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            told, _ = process.communicate(timeout=120)
+        finally:
+            process.kill()
     assert told == "interrupted\nBrokenError\n"
 
 
@@ -215,6 +236,20 @@ def test_reason_stops_with_one_line(tmp_path, capsys):
     options = ["--rules", str(tmp_path / "r.ru"), "--max-rounds", "300", "-o", str(tmp_path / "out.nt")]
     assert main(["reason", *options, str(tmp_path / "f.nt")]) == 1
     assert "derived 301" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("strategy", ["expiration", "rete"])
+def test_reason_goes_on_without_the_rule_that_derives_for_ever(tmp_path, capsys, strategy):
+    rules = (
+        f"# rule: endless\n{ENDLESS} ;\n# rule: back\nINSERT {{ ?y <urn:m> ?x }} WHERE {{ ?x <urn:n> ?y }}"
+    )
+    (tmp_path / "r.ru").write_text(rules)
+    (tmp_path / "f.nt").write_text("<urn:a> <urn:n> <urn:b> .\n" + f"<urn:a> <urn:n> {ONE} .")
+    options = ["--rules", str(tmp_path / "r.ru"), "--max-rounds", "300", "--at-limit", "partial"]
+    options += ["--strategy", strategy, "-o", str(tmp_path / "out.nt"), str(tmp_path / "f.nt")]
+    assert main(["reason", *options]) == 0
+    assert "partial: once more, without rule endless (" in capsys.readouterr().err
+    assert len((tmp_path / "out.nt").read_text().splitlines()) == 3
 
 
 @pytest.mark.parametrize("strategy", ["expiration", "rete", "dred", "recompute"])

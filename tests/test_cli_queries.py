@@ -91,7 +91,7 @@ def test_dead_letters_are_kept_and_the_run_goes_on(job, tmp_path, capsys):
 
 def test_dead_letters_without_a_file_are_shown(job, tmp_path, capsys):
     (tmp_path / "s.tsv").write_text("nonsense\n" * 9)
-    assert main(["run", "--engine", "local", *job, "--output", "jsonl"]) == 0
+    assert main(["run", "--engine", "local", *job, "--output", "jsonl"]) == 1, "nothing could be read"
     said = capsys.readouterr()
     assert said.out == ""
     assert len(re.findall(r"dead letter: .*s\.tsv:\d+:\d+: ", said.err)) == 5
@@ -146,6 +146,31 @@ def test_check_looks_at_everything_and_runs_nothing(job, tmp_path, capsys):
     (tmp_path / "s.tsv").write_text("nonsense\n")
     assert main(["check", *job]) == 1
     assert "s.tsv:1:" in capsys.readouterr().err
+
+
+def test_check_says_what_stamps_look_like(job, tmp_path, capsys):
+    stamps = (1700000000, 1700000500, 1700000400, "2023-11-14T22:13:20Z")
+    (tmp_path / "s.tsv").write_text("".join(f"{stamp}\t<urn:a> <urn:p> <urn:b> .\n" for stamp in stamps))
+    assert main(["check", *job]) == 0
+    said = capsys.readouterr().err
+    assert (
+        "times 1700000000 to 1700000000000, largest gap 1698299999500 ms (53.8 years), disorder 100" in said
+    )
+    assert "seconds instead of milliseconds? 3 times are" in said
+    assert "above --max-jump 86400000" in said
+
+
+def test_a_long_stretch_and_a_stamp_far_ahead_are_told(job, tmp_path, capsys):
+    stamps = (1000, 946684800000, 2000, 900_000_000_000, 900_000_000_001)
+    (tmp_path / "s.tsv").write_text("".join(f"{stamp}\t<urn:a> <urn:p> <urn:b> .\n" for stamp in stamps))
+    assert main(["run", "--engine", "local", "--output", "jsonl", *job]) == 0
+    out, err = capsys.readouterr()
+    [skipped] = [json.loads(line)["skipped"] for line in out.splitlines() if "skipped" in line]
+    assert f"{skipped['count']:,} evaluations without a change are passed over" in err
+    assert "dead letter: " in err
+    assert "its time is far ahead of its stream's" in err
+    assert "946684800000\t" not in out
+    assert ", 1 dead letters" in err
 
 
 def test_explain_says_who_answers_and_why(job, tmp_path, capsys):

@@ -117,6 +117,15 @@ def test_with_times_the_clock_does_not_matter(rules):
     assert bench.job.counters.windows == 0
 
 
+def test_times_are_in_iso_8601_too(rules):
+    bench = Bench("--rules", rules)
+    bench.feed("1970-01-01T00:00:00.005Z\t" + edge("a", "b"), edge("a", "c", 7))
+    bench.now = 10**9
+    bench.intake.idle()
+    assert bench.intake.pause() is None
+    assert (bench.job.counters.statements, bench.job.counters.windows) == (2, 0)
+
+
 def test_late_statements_count_as_long_as_a_window_is_open(rules):
     bench = Bench("--rules", rules, "--window", "2s")
     bench.feed(edge("a", "b", 1500), edge("x", "y", 3500), edge("b", "c", 1600), edge("c", "d", 900))

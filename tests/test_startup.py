@@ -36,12 +36,12 @@ def test_nothing_heavy_is_loaded(code):
 
 
 def test_spark_asks_for_a_processors_state_without_loading_shards(tmp_path):
-    from ensue.spark.job_shard import ShardOf
+    from ensue.spark.job_shard import PackedJob, ShardOf
     from ensue.spark.packed import Packed
     from ensue.spark.processor import ShardProcessor
 
     sent = tmp_path / "processor"
-    sent.write_bytes(pickle.dumps(ShardProcessor(Packed.of({0: ShardOf(Packed.of("a job"))}))))
+    sent.write_bytes(pickle.dumps(ShardProcessor(Packed.of({0: ShardOf(PackedJob(Packed.of("a job")))}))))
     received = f"import pickle\nfrom pathlib import Path\npickle.loads(Path({str(sent)!r}).read_bytes())"
     assert modules_loaded_by(received) & HEAVY <= {"numpy", "pyspark"}
 

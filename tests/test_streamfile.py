@@ -60,6 +60,8 @@ def test_the_same_rows_make_the_same_bytes(tmp_path):
         (b"\xef\xbb\xbf" + GOOD, [5]),
         (b"# a comment\twith a tab\n" + GOOD + b"  \r\n", [5]),
         (b"-3" + GOOD[1:], [-3]),
+        (b"1970-01-01T00:00:05Z" + GOOD[1:] + GOOD, [5000, 5]),
+        (b"1970-01-01T01:00:00.0059+01:00" + GOOD[1:] + b"1970-01-01T00:00:05" + GOOD[1:], [5, 5000]),
         (b"%d" % (FOREVER - 1) + GOOD[1:], [FOREVER - 1]),
         (b"%d" % (NEVER + 1) + GOOD[1:], [NEVER + 1]),
         (GOOD * 100_000, [5] * 100_000),

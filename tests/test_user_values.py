@@ -443,6 +443,17 @@ def test_a_query_that_is_removed_has_answered_what_had_closed():
     assert summary(reasoner.advance()) == [(5000, [(A, P, B)])]
 
 
+def test_a_loop_that_is_left_can_be_explained_where_it_was_left():
+    reasoner = reasoner_of(explain=True)
+    reasoner.push("urn:s", [ROW, (31_000, A, P, B)])
+    for result in reasoner.advance():
+        if result.close == 10_000:
+            break
+    reasoner.metrics()
+    assert reasoner.explain_answer(result, (A, P, B)).stamp == 1000
+    assert [each.close for each in reasoner.advance()] == [15_000, 20_000, 25_000, 30_000]
+
+
 def test_a_loop_that_is_left_loses_nothing():
     """Two queries answer at one time; the loop takes the first only."""
     reasoner = Reasoner()

@@ -13,11 +13,14 @@ import numpy as np
 
 from ensue.classes import Classes
 from ensue.dictionary import Dictionary
+from ensue.errors import BudgetError
+from ensue.maintain.budget import least
 from ensue.model import FOREVER, Copies, Facts
 from ensue.plan.equality import equality_of, with_all_axioms
 from ensue.plan.known import close_plainly
 from ensue.plan.representatives import EQUALITIES, settle
 from ensue.plan.selective import select
+from ensue.query.partial import Partial
 from ensue.rules.tree import RuleSet
 
 Say = Callable[[str], None]
@@ -40,6 +43,8 @@ def close_once(
 ) -> Facts:
     """What is stated and all that follows; with `representatives`, of one of several equal terms.
 
+    Where that exceeds the budget and may be partial, it is what follows under some of the rules.
+
     >>> from ensue.rules.load import load_rules
     >>> from ensue.writing import lines_of
     >>> d = Dictionary()
@@ -50,6 +55,27 @@ def close_once(
     <urn:a> <http://example.org/isIn> <urn:c> .
     <urn:b> <http://example.org/isIn> <urn:c> .
     """
+    while True:
+        try:
+            return _closed(rules, stated, dictionary, strategy, equality, representatives, say)
+        except BudgetError as exceeded:
+            if dictionary.meter.budget.at_limit != "partial" or not rules.rules:
+                raise
+            without = least(rules.rules, exceeded.derived)
+        rules = RuleSet(rules.name, tuple(r for r in rules.rules if r.name not in without), rules.axioms)
+        say(f"partial: once more, {Partial(without)}")
+        dictionary.meter.dropped()
+
+
+def _closed(
+    rules: RuleSet,
+    stated: Copies,
+    dictionary: Dictionary,
+    strategy: str,
+    equality: str,
+    representatives: bool,
+    say: Say,
+) -> Facts:
     chosen = _chosen(rules, stated, dictionary, say)
     close = partial(close_plainly, strategy=None if strategy == "expiration" else strategy)
     found = settle(chosen, stated, dictionary, close, equality)

@@ -13,7 +13,7 @@ from typing import Any, cast
 from zlib import crc32
 
 from ensue.errors import UsageError
-from ensue.maintain.budget import Budget
+from ensue.maintain.budget import Meter
 from ensue.terms import Kind, kind_of
 
 DEFAULT_NESTING = 3
@@ -47,7 +47,7 @@ class Dictionary:
         if nesting > _DEEPEST:
             raise UsageError(f"minted nodes cannot nest {nesting} deep", hint=f"at most {_DEEPEST}")
         self.nesting = nesting
-        self.budget = Budget()
+        self.meter = Meter()
         """How much may be derived by those who share this dictionary."""
         self.kinds = bytearray([FREED])
         """The kind of each integer, readable as a buffer by the kernel."""

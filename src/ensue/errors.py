@@ -82,6 +82,8 @@ class BudgetError(EnsueError):
 
     limit: str = ""
     derived: Mapping[str, int] = {}
+    of_background: bool = False
+    """Whether it was the background alone."""
 
 
 class BrokenError(EnsueError):
@@ -106,3 +108,20 @@ def did_you_mean(text: str, known: Iterable[str]) -> str | None:
     """
     close = get_close_matches(text, list(known), n=1)
     return f"did you mean '{close[0]}'?" if close else None
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something that is no error but hardly meant so. The text is that of an error.
+
+    >>> print(Warned("?x is in no pattern", Place("q.rq", 1, 8)))
+    q.rq:1:8: ?x is in no pattern
+    """
+
+    what: str
+    place: Place
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        then = f" (hint: {self.hint})" if self.hint else ""
+        return f"{self.place}: {self.what}{then}"

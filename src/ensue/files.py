@@ -36,6 +36,8 @@ from ensue.inputlimits import (
     TermNesting,
 )
 from ensue.model import BACKGROUND, DEFAULT_GRAPH, FOREVER, Copies
+from ensue.paths import STANDARD as STANDARD
+from ensue.paths import FilePath as FilePath
 
 Statement = tuple[str, str, str, str | None]
 """Subject, predicate, object and graph name (None: the default graph), as canonical text."""
@@ -43,7 +45,6 @@ Statement = tuple[str, str, str, str | None]
 Timed = tuple[int, str, str, str, str | None]
 """Time in ms, subject, predicate, object and graph name (None: the default graph)."""
 
-FilePath = str | os.PathLike[str]
 Progress = Callable[[int, float], None]
 """Told now and then how many statements were read, and what share of the file's bytes."""
 
@@ -98,7 +99,8 @@ class Source:
         self._column = 1
         self._fresh = start is None
         try:
-            self._raw = open(path, "rb")  # noqa: SIM115
+            # Of standard input only what is there under its number: others may have it open, too.
+            self._raw = open(0 if self.name == STANDARD else path, "rb", closefd=self.name != STANDARD)  # noqa: SIM115
         except (OSError, ValueError) as problem:  # A name with a NUL is a ValueError.
             raise _unreadable(problem, self.name) from problem
         self._size = max(1, os.fstat(self._raw.fileno()).st_size)
@@ -116,7 +118,9 @@ class Source:
     @property
     def share(self) -> float:
         """What share of the file has been read, from 0 to 1."""
-        return min(1.0, self._raw.tell() / self._size) if not self._raw.closed else 1.0
+        if self._raw.closed or not self._raw.seekable():
+            return 1.0
+        return min(1.0, self._raw.tell() / self._size)
 
     def _skip(self, start: int) -> None:
         try:

@@ -39,7 +39,8 @@ ZeroDivisionError: division by zero (hint: make a new reasoner)
     def __init__(self) -> None:
         self._lock = RLock()
         self._failure: BaseException | None = None
-        self._in_step = False
+        self.in_step = False
+        """Whether a step is being done, by the thread that has the lock."""
 
     @contextmanager
     def call(self) -> Iterator[None]:
@@ -61,21 +62,21 @@ ZeroDivisionError: division by zero (hint: make a new reasoner)
         """A step, which is done to the end or not at all: any error in it is a failure."""
         with self._lock:
             self._check()
-            self._in_step = True
+            self.in_step = True
             try:
                 yield
             except BaseException as failure:
                 self._failure = self._failure or failure
                 raise
             finally:
-                self._in_step = False
+                self.in_step = False
 
     def _check(self) -> None:
         if self._failure is not None:
             first = f"{type(self._failure).__name__}: {self._failure}".removesuffix(": ")
             what = f"a step failed in the middle, and what follows could be wrong; the failure was {first}"
             raise BrokenError(what, hint="make a new reasoner") from self._failure
-        if self._in_step:
+        if self.in_step:
             raise UsageError(
                 "a reasoner was called from within one of its own steps",
                 hint="call it from outside of clocks and other callbacks",

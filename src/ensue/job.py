@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from itertools import accumulate
 from pathlib import Path
 from typing import TypeVar
@@ -14,6 +14,7 @@ from ensue.knowledge import Knowledge, Sent, Update
 from ensue.maintain.budget import Budget
 from ensue.model import NEVER
 from ensue.plan.representatives import EQUALITIES
+from ensue.query.background_image import BackgroundImage
 from ensue.query.language import parse_query
 from ensue.query.share import Share
 from ensue.query.tree import ContinuousQuery
@@ -23,8 +24,10 @@ from ensue.resumable import Resumable
 from ensue.rules.tree import RuleSet
 from ensue.rules.violations import without_conditions
 from ensue.windows.frontier import Disorder
+from ensue.windows.guard import MAX_JUMP, check_jump
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
+from ensue.windows.stretch import MAX_EMPTY
 
 R = TypeVar("R", bound=Reasoner)
 
@@ -94,6 +97,8 @@ class Settings:
     bounds: Bounds = "(]"
     report: Report = field(default_factory=Report)
     until: bool = False
+    max_empty: int | None = MAX_EMPTY
+    max_jump: int | None = MAX_JUMP
     prune: bool = True
     fixed_schema: bool = False
     check: int | None = None
@@ -135,6 +140,7 @@ class Job:
         asked = list(queries)
         graphs = [iri for query in asked for iri in (*query.default_graphs, *query.named_graphs)]
         sent, settings = Sent.of(knowledge, graphs), settings or Settings()
+        check_jump(settings.max_jump)
         watched: list[Watch] = []
         if settings.violations is None:
             rules = without_conditions(rules)
@@ -161,16 +167,28 @@ class Job:
 
     def reasoner(self) -> Reasoner:
         """A reasoner that does the job, with its queries registered."""
-        return self._registered(Reasoner, {})
+        return self._registered(Reasoner, {}, max_jump=self.settings.max_jump)
 
-    def resumable(self, shares: Mapping[str, Share] | None = None, since: int = NEVER) -> Resumable:
+    def resumable(
+        self,
+        shares: Mapping[str, Share] | None = None,
+        since: int = NEVER,
+        image: BackgroundImage | None = None,
+    ) -> Resumable:
         """The same, step by step; `shares` of queries are by their names.
 
-        `since`: time has come so far; updates up to then have been.
+        `since`: time has come so far; updates up to then have been. `image`: the background of then.
+        It is fed what a guard has let in.
         """
-        return self._registered(Resumable, shares or {}, since)
+        return self._registered(partial(Resumable, image=image), shares or {}, since)
 
-    def _registered(self, kind: type[R], shares: Mapping[str, Share], since: int = NEVER) -> R:
+    def _registered(
+        self,
+        kind: Callable[..., R],
+        shares: Mapping[str, Share],
+        since: int = NEVER,
+        max_jump: int | None = None,
+    ) -> R:
         settings = self.settings
         been = [update for update in self.updates if update.at <= since]
         made = kind(
@@ -183,6 +201,8 @@ class Job:
             bounds=settings.bounds,
             report=settings.report,
             until=settings.until,
+            max_empty=settings.max_empty,
+            max_jump=max_jump,
             prune=settings.prune,
             fixed_schema=settings.fixed_schema,
             check=settings.check,

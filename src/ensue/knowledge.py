@@ -102,6 +102,10 @@ class Sent:
         kept = tuple(statement for statement in stated if statement[:3] not in gone)
         return replace(self, stated=kept + update.added, graphs={**self.graphs, **update.graphs})
 
+    def __len__(self) -> int:
+        """How many statements there are in all."""
+        return len(self.stated) + sum(map(len, self.graphs.values()))
+
     def background(self) -> Iterable[Statement]:
         """What was sent."""
         return self.stated

@@ -45,12 +45,32 @@ def private_folder(path: Path) -> Path:
     Traceback (most recent call last):
     ensue.private_folder.UnsafeFolderError: others may enter it
     """
-    found = _safe_parent(path.absolute()) / path.name
+    found = safe_place(path.absolute().parent) / path.name
     found.mkdir(mode=0o700, exist_ok=True)
     check_own(found)
     if _HAS_OWNERS and found.lstat().st_mode & _OTHERS:
         raise UnsafeFolderError("others may enter it")
     return found
+
+
+def safe_place(folder: Path) -> Path:
+    """A folder in which nobody else can change what is ours, free of links; made if it is not there.
+
+    Others may write to it only if it is sticky.
+    """
+    missing, above = [], folder
+    while not os.path.lexists(above):
+        missing.append(above.name)
+        above = above.parent
+    _check_links(above)
+    above = above.resolve(strict=True)
+    for each in (above, *above.parents):
+        _check_above(each)
+    for name in reversed(missing):
+        above = above / name
+        above.mkdir(mode=0o700, exist_ok=True)
+        _check_above(above)
+    return above
 
 
 def check_own(path: Path) -> None:
@@ -103,24 +123,6 @@ def _passing(name: str) -> Path:
     made = mkdtemp(prefix=f"ensue-{name}-")
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     return Path(made)
-
-
-def _safe_parent(path: Path) -> Path:
-    """The folder above, free of links: nobody else can change what lies at a name of ours in it."""
-    missing = []
-    above = path.parent
-    while not os.path.lexists(above):
-        missing.append(above.name)
-        above = above.parent
-    _check_links(above)
-    above = above.resolve(strict=True)
-    for each in (above, *above.parents):
-        _check_above(each)
-    for name in reversed(missing):
-        above = above / name
-        above.mkdir(mode=0o700, exist_ok=True)
-        _check_above(above)
-    return above
 
 
 def _check_links(path: Path) -> None:

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from operator import attrgetter
 from os import PathLike
 from typing import Any, NamedTuple
 
+from ensue.badlines import BadLine
 from ensue.dictionary import Dictionary
 from ensue.errors import BufferFullError, StrategyError, UsageError, did_you_mean
 from ensue.files import FilePath
 from ensue.guard import Guard, one_at_a_time
 from ensue.knowledge import Knowledge, Update
 from ensue.maintain import check_strategy
-from ensue.maintain.budget import AtLimit, Budget
+from ensue.maintain.budget import AtLimit, Budget, Meter
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, by_column
 from ensue.plan.representatives import EQUALITIES
 from ensue.proof.explanation import Explanation
@@ -27,7 +30,7 @@ from ensue.proof.memory import Memory
 from ensue.proof.why import Why
 from ensue.query.admission import Admission
 from ensue.query.answers import Row
-from ensue.query.arrivals import Arrivals
+from ensue.query.arrivals import Arrival, Arrivals, Batch
 from ensue.query.background import Background
 from ensue.query.check import Check
 from ensue.query.counting import Counting
@@ -55,18 +58,24 @@ from ensue.query.terms_in import (
 from ensue.query.timed_in import Time, TimedStatement, time_in
 from ensue.query.timeline import Timeline
 from ensue.query.tree import ContinuousQuery, Kind, WindowSpec
-from ensue.query.updates import Updates, changed, check_temporal, reloaded
+from ensue.query.updates import Updates, changed, check_retracted, check_temporal, reloaded
 from ensue.query.violations import Watch, watching_of
 from ensue.query.watches import Watches
 from ensue.rules.load import load_rules
 from ensue.rules.tree import RuleSet
 from ensue.rules.violations import without_conditions
-from ensue.streamfile import Timed
+from ensue.streamfile import Timed, timed_line
 from ensue.violations import Reported
 from ensue.windows.events import EventWindow
-from ensue.windows.frontier import MAX_PENDING, Clock, Disorder
+from ensue.windows.frontier import MAX_PENDING, Clock, Disorder, wall_clock
+from ensue.windows.guard import MAX_JUMP, REASON, check_jump
+from ensue.windows.guard import Guard as JumpGuard
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds, CountWindow, Grid, TimeWindow
+from ensue.windows.stretch import MAX_EMPTY
+
+_LETTERS = 1000
+"""So many of the statements that were rejected are kept until somebody asks for them."""
 
 
 class Registration(NamedTuple):
@@ -111,6 +120,8 @@ class Reasoner:
         report: Report | None = None,
         until: bool = False,
         max_pending: int = MAX_PENDING,
+        max_empty: int | None = MAX_EMPTY,
+        max_jump: int | None = MAX_JUMP,
         clock: Clock | None = None,
         prune: bool = True,
         fixed_schema: bool = False,
@@ -139,6 +150,10 @@ class Reasoner:
         "representatives"; or "plain": the rules are applied as they are. The answers are the same.
         `violations`: "changes" or "all" of what violates conditions in the windows (see `violations`).
         `explain`: remember what the last two windows of each query held, so that it can be told why.
+        `max_empty`: of more evaluations than this that see the same, since no statement came for long, only
+        the first two and the last one are made; its result says how many were passed over (None: none is).
+        `max_jump`: a statement that is more ms ahead of its stream's time is held until something after it
+        confirms that time has come so far, and otherwise rejected (see `dead_letters`; None: none is held).
         `collects`: partial matches of temporal queries are dropped once nothing to come can complete them.
         `max_facts`: how many facts are held at most by whoever keeps windows over the same streams closed,
         `max_memory`: how much memory the process may take, in bytes or as "2g" (default: four fifths of the
@@ -149,7 +164,7 @@ class Reasoner:
         """
         self._guard = Guard()
         self.dictionary = self._make_dictionary()
-        self.dictionary.budget = budget or Budget.of(max_facts, max_memory, max_rounds, at_limit)
+        self.dictionary.meter = Meter(budget or Budget.of(max_facts, max_memory, max_rounds, at_limit))
         if strategy != "auto":
             check_strategy(strategy)
         self.strategy = strategy
@@ -158,9 +173,7 @@ class Reasoner:
         self._rules = rule_set(rules)
         # Where nobody asks what is wrong, conditions are no rules.
         found = self._rules if watching else without_conditions(self._rules)
-        self._sources = Sources(
-            self.dictionary, Background(found, self.dictionary, knowledge, strategy, equality)
-        )
+        self._sources = Sources(self.dictionary, self._make_background(found, knowledge, equality))
         self._updates = Updates()
         self._report = report or Report()
         self._check = None if check is None else Check(check)
@@ -191,15 +204,33 @@ class Reasoner:
         told = self._background_came if watching else None
         self._timeline = Timeline(self._admission, self.dictionary, memory, explained, told)
         self._counting = Counting(self.dictionary, self._sources, self._intake, self._timeline)
+        if max_empty is not None and max_empty < 3:
+            raise UsageError(f"max_empty is {max_empty}", hint="it must be at least 3; None passes over none")
+        check_jump(max_jump)
+        self._jumps = JumpGuard[Arrivals](
+            max_jump,
+            Arrivals.joined,
+            Arrivals.__getitem__,
+            attrgetter("times"),
+            attrgetter("newest"),
+            clock or wall_clock,
+        )
+        self._rejected: deque[BadLine] = deque(maxlen=_LETTERS)
+        self._max_empty = max_empty
+        self._changed = NEVER
+        """The newest time at which what windows hold, or the background, has changed."""
         self._streams: dict[str, list[WindowSpec]] = {}
         self._ready: deque[Result] = deque()
         """Results that nobody has taken yet."""
         self._max_ready = max_pending
         self._due = False
-        """Whether results were asked for that nobody has begun to take, or not to the end."""
+        """Whether results were asked for that nobody has begun to take."""
         self._steps: Iterator[list[Result]] = iter(())
         """The steps that are being done: whoever asks next goes on with them."""
         self.answers = 0
+
+    def _make_background(self, rules: RuleSet, knowledge: Knowledge, equality: str) -> Background:
+        return Background(rules, self.dictionary, knowledge, self.strategy, equality)
 
     def _running(self) -> Sequence[RunningQuery]:
         return self._timeline.queries
@@ -245,12 +276,16 @@ class Reasoner:
 
     def _register(self, parsed: ContinuousQuery, report: Report | None, share: Share | None) -> Registration:
         check_temporal([parsed] if self._updates else [])
+        for stream in {on.stream for on in parsed.streams if self._intake.retracts(on.stream)}:
+            check_retracted(stream, [parsed])
         running = self._preparing.running(parsed, share)
         try:
             exact_from = self._timeline.add(running, report or self._report)
         except StrategyError:  # Nobody reads what it would have read.
             self._admission.drop_unused(self._timeline.queries)
             raise
+        if self._max_empty is not None:
+            self._intake.leaps.least = min(self._max_empty * self._timeline.shortest_step, FOREVER)
         for on in parsed.streams:
             self._follow(on.stream).append(on.spec)
         if parsed.kind is Kind.STREAM and parsed.name in self._streams:
@@ -315,35 +350,93 @@ class Reasoner:
         self._check_taken()
         self._catch_up()
         with self._sources.stages.of("feed"):
-            self._intake.put(stream, self.arrivals(batch), grids, self._timeline.arrive, self._read_closed)
+            self._intake.check_room(len(batch) + self._jumps.waiting)
+            if batch:
+                self._timeline.begin()
+            came, rejected = self._jumps.let_in(stream, self.arrivals(batch))
+            if rejected is not None:
+                self._rejected += map(partial(self._dead_letter, stream), rejected)
+            self._put({stream: Batch.one_by_one(came)}, {stream: grids})
+
+    def _dead_letter(self, stream: str, row: Arrival) -> BadLine:
+        time, *terms = row
+        s, p, o, graph = self.dictionary.decode_all(terms)
+        return BadLine(stream, None, None, None, timed_line((time, s or "", p or "", o or "", graph)), REASON)
+
+    def dead_letters(self) -> Iterator[BadLine]:
+        r"""The statements that were rejected since the last call, the newest ones of very many.
+
+        >>> r = Reasoner()
+        >>> q = r.register("ASK FROM STREAM <urn:s> [RANGE 1s] { ?s ?p ?o }")
+        >>> r.push("urn:s", [(time, "<urn:a>", "<urn:p>", "<urn:b>") for time in (1, 2, 4102444800000, 3)])
+        >>> [letter.text for letter in r.dead_letters()]
+        ['4102444800000\t<urn:a> <urn:p> <urn:b> .']
+        """
+        while self._rejected:
+            yield self._rejected.popleft()
+
+    def _let_in_held(self, stream: str, held: Arrivals | None) -> None:
+        if held is None:
+            return
+        if held.times[0] > self._timeline.now:
+            # It came in time, though others may have gone on without its stream since.
+            self._intake.put_in_time(stream, held, self._timeline.arrive)
+        else:
+            self._put({stream: Batch.one_by_one(held)}, {stream: self._windows_over(stream)})
+
+    def _put(self, batches: Mapping[str, Batch], grids: Mapping[str, Sequence[Grid]]) -> None:
+        self._intake.expect(batches.values())
+        for stream, batch in batches.items():
+            self._intake.put(stream, batch, grids[stream], self._timeline.arrive, self._read_closed)
+        self._intake.expect([])
 
     @one_at_a_time
     def retract(self, stream: Name, statements: Iterable[TimedStatement], *, every: bool = False) -> None:
         """Take back the newest copy (or `every` copy) of each statement, at the time that is given."""
         name = name_text(stream)
         self._windows_over(name)
+        check_retracted(name, self.queries)
         retracted = self.arrivals(self._intake.timed(statements))
         self._catch_up()
         self._intake.put_retraction(name, retracted, every=every)
 
     @one_at_a_time
+    def prepare(self) -> None:
+        """Do now what the first window would have to wait for: close the background, make the plans."""
+        self._counting.held()
+        self._sweep()
+
+    @one_at_a_time
     def heartbeat(self, stream: Name, time: Time) -> None:
-        """Nothing at or below `time` will follow on a stream, whether or not anything has come."""
-        name = name_text(stream)
+        """Nothing at or below `time` will follow on a stream, whether or not anything has come.
+
+        At the end of time (2**63 - 1) that is nothing at all: the stream has ended.
+        """
+        name, promised = name_text(stream), time_in(time, promise=True)
         self._windows_over(name)
-        self._intake.heartbeat(name, time_in(time, promise=True))
+        if promised == FOREVER:
+            self._end(name)
+        else:
+            self._let_in_held(name, self._jumps.heartbeat(name, promised))
+            self._intake.heartbeat(name, promised)
 
     @one_at_a_time
     def advance(self, to: Time | None = None) -> Iterator[Result]:
         """The results of every window that has closed: by what came, or because it is `to` now.
 
         `to` promises that nothing at or below it will follow on any stream. Windows are read and queries
-        answered as the results are taken. What is not taken is done all the same, by the next call that
-        depends on it, and comes first the next time, or goes to another thread, or to a loop inside this one,
-        that asks meanwhile: each result is given once, in order.
+        answered as the results are taken; if nobody begins to, by the next call that depends on it. What is
+        not taken of them comes first the next time, or goes to another thread, or to a loop inside
+        this one, that asks meanwhile: each result is given once, in order. The end of time (2**63 - 1) is the
+        end of all streams.
         """
         if to is not None:
-            self._intake.heartbeat(None, time_in(to, "to", promise=True))
+            promised = time_in(to, "to", promise=True)
+            if promised == FOREVER:
+                return self.end()
+            for stream in self.streams:
+                self._let_in_held(stream, self._jumps.heartbeat(stream, promised))
+            self._intake.heartbeat(None, promised)
         self._due = True
         return self._guard.steps(self.told_apart(self._results(), own=True))
 
@@ -353,19 +446,22 @@ class Reasoner:
         names = self.streams if stream is None else [name_text(stream)]
         for name in names:
             self._windows_over(name)
-            self._intake.end(name)
-            self._timeline.end(name)
+            self._end(name)
         self._due = True
         return self._guard.steps(self.told_apart(self._results(), own=True))
 
     def _catch_up(self) -> None:
-        """Do what `advance` or `end` has promised, and nobody has taken: results wait to be taken."""
+        """Do what `advance` or `end` has promised, if nobody has begun to take it: the results wait."""
         if self._due:
             self._due = False
             self._read_closed()
 
     def _read_closed(self) -> None:
         """Read the windows that have closed, say before something late is let in that they must not hold."""
+        if self._guard.in_step:
+            for found in self._run():
+                self._ready.extend(found)
+            return
         with self._guard.step():
             self._steps = self._run()
             for found in self._steps:
@@ -376,6 +472,11 @@ class Reasoner:
         if waiting > self._max_ready:
             what = f"{waiting:,} results wait to be taken"
             raise BufferFullError(what, hint="iterate over what advance() gives, or hold more: max_pending")
+
+    def _end(self, stream: str) -> None:
+        self._let_in_held(stream, self._jumps.end(stream))
+        self._intake.end(stream)
+        self._timeline.end(stream)
 
     # -- a background that changes -----------------------------------------------------------------
 
@@ -500,23 +601,22 @@ class Reasoner:
         """What is ready, then all else that is due, whoever else takes some of it meanwhile."""
         self._due = False
         begun = False
-        try:
-            while True:
-                if self._ready:
-                    yield self._ready.popleft()
-                    continue
-                if not begun:
-                    self._steps, begun = self._run(), True
-                found = next(self._steps, None)
-                if found is None:
-                    return
-                self._ready.extend(found)
-        except GeneratorExit:  # Nobody wants more of them now.
-            self._due = True
-            raise
+        while True:
+            if self._ready:
+                yield self._ready.popleft()
+                continue
+            if not begun:
+                self._steps, begun = self._run(), True
+            found = next(self._steps, None)
+            if found is None:
+                return
+            self._ready.extend(found)
 
     def _run(self) -> Iterator[list[Result]]:
         """Go from stop to stop, as far as the frontier has come."""
+        self._intake.leaps.moved()  # Streams may have become idle.
+        for stream in list(self._jumps.held):
+            self._let_in_held(stream, self._jumps.heartbeat(stream, self._intake.time))
         limit = self._intake.time
         if limit == FOREVER:
             yield from self._finish()
@@ -548,7 +648,16 @@ class Reasoner:
             if len(self._intake) == 0 or self._intake.earliest > (limit if stop is None else stop):
                 break
             self._admit(self._intake.earliest)
+        self._pass_over(limit)
         return self._timeline.next_stop(limit)
+
+    def _pass_over(self, limit: int) -> None:
+        """Pass over evaluations up to a limit that would see the same, if no statement comes for long."""
+        leap = self._intake.leaps.next(self._timeline.now)
+        if leap is None or self._max_empty is None:
+            return
+        to = min(limit, leap.end, self._intake.quiet_before - 1, self._updates.next - 1)
+        self._timeline.pass_over(max(leap.start, self._changed - 1), to, self._max_empty)
 
     def _stop(self, time: int) -> list[Result]:
         self._admit(time)
@@ -568,14 +677,19 @@ class Reasoner:
                 # What comes at its instant may be evaluated then: when a count window is full, say.
                 self._let_in(update.at - 1)
                 self._start_over(update)
+                self._changed = max(self._changed, update.at)
             self._let_in(time)
 
     def _let_in(self, time: int) -> None:
         for stream, act, arrivals in self._intake.release(time):
+            self._changed = max(self._changed, int(arrivals.times[-1]))
             if act is Act.ADMIT:
                 self._timeline.admit(stream, arrivals)
             else:
                 self._timeline.retract(stream, arrivals, every=act is Act.RETRACT_EVERY)
+        for stream, newest in self._intake.passed(time):
+            self._changed = max(self._changed, newest)
+            self._timeline.passed(stream, newest)
         self._timeline.admitted(time)
         self._end_counts()
 
@@ -598,6 +712,7 @@ class Reasoner:
             with self._sources.stages.of("sweep"):
                 used = [*self._why.used_terms(), *self._admission.used_terms()]
                 used += self._intake.used_terms()
+                used += [column for held in self._jumps.held.values() for column in held.terms]
                 used += self._timeline.events.used_terms()
                 for running in self._timeline.queries:
                     used += running.used_terms()
@@ -666,7 +781,9 @@ class Reasoner:
     def counters(self) -> dict[str, Any]:
         """What came and what was answered so far: cheap enough for every step."""
         self._catch_up()
-        return self._counting.counters(self._streams, self.answers)
+        found = self._counting.counters(self._streams, self.answers)
+        found["waiting"] += self._jumps.waiting
+        return found | {"rejected": self._jumps.rejected}
 
     @one_at_a_time
     def metrics(self) -> dict[str, Any]:

@@ -13,12 +13,16 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from ensue.events.engine import EventEngine
+from ensue.knowledge import Knowledge
 from ensue.maintain.kernel.flatdictionary import FlatDictionary
 from ensue.model import NEVER
 from ensue.query.arrivals import Arrivals, Batch
+from ensue.query.background import Background
+from ensue.query.background_image import BackgroundImage
 from ensue.query.log import Logged, Mark, first_needed
 from ensue.query.output import Result
 from ensue.reasoner import Reasoner
+from ensue.rules.tree import RuleSet
 
 if TYPE_CHECKING:
     from ensue.maintain.kernel.folder import Folder
@@ -29,6 +33,10 @@ _IN_TIME = "\nin time"
 """Behind the name of a temporal query: what its expressions remember. No query is called so."""
 
 
+def _unheard(stream: str, time: int) -> None:
+    """Statements that come once more were known before."""
+
+
 class Resumable(Reasoner):
     """A reasoner, its steps, and what it takes to go on from between two of them."""
 
@@ -36,10 +44,21 @@ class Resumable(Reasoner):
     _make_dictionary = FlatDictionary
     _can_plan_anew = False  # There is nothing to make another plan's state of: no copies are kept.
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        """As a `Reasoner`."""
+    def __init__(self, *args: Any, image: BackgroundImage | None = None, **options: Any) -> None:
+        """As a `Reasoner`; `image`: the background is what another one had, whatever the knowledge says."""
+        self._image = image
         super().__init__(*args, **options)
+        self._image = None
         self._timeline.take_made()  # What queries construct is kept from now on.
+
+    def _make_background(self, rules: RuleSet, knowledge: Knowledge, equality: str) -> Background:
+        if self._image is not None:
+            self.terms.restore(self._image.terms)
+        return Background(rules, self.dictionary, knowledge, self.strategy, equality, image=self._image)
+
+    def image(self) -> BackgroundImage:
+        """The background, with what was found out about it for the queries that are registered."""
+        return self._background.image(self.terms.image())
 
     @property
     def terms(self) -> FlatDictionary:
@@ -57,12 +76,13 @@ class Resumable(Reasoner):
     ) -> list[Result]:
         """Take in what came at once, as a micro-batch brings it, and give the results that are due.
 
-        All of it is judged by the frontier as it was before, whatever the heartbeats of the streams say.
-        `ended` are streams that have ended.
+        Each statement is judged in its place among those of its stream, and stream after stream; heartbeats
+        and ends (`ended` are streams that have ended) come behind all of them.
         """
         with self._guard.step():
             with self._sources.stages.of("feed"):
-                self._intake.put_together(batches, self._windows_over, self._timeline.arrive)
+                grids = {stream: self._windows_over(stream) for stream in batches}
+                self._put(batches, grids)
             for stream, time in (heartbeats or {}).items():
                 self._intake.heartbeat(stream, time)
             for stream in ended:
@@ -80,7 +100,8 @@ class Resumable(Reasoner):
 
     def mark(self) -> Mark:
         """How far it has come: kept with each batch of a log of steps, for `resume`."""
-        return Mark(self._intake.time, self._timeline.numbers)
+        frontier = self._intake.frontier()
+        return Mark(frontier["time"], self._timeline.numbers, frontier["streams"])
 
     def horizons(self) -> dict[str, tuple[int, int]]:
         """For each stream the time and the number at or below which nothing matters any more."""
@@ -113,6 +134,7 @@ class Resumable(Reasoner):
             "timeline": self._timeline.state(),
             "horizons": self.horizons(),
             "answers": self.answers,
+            "missing": self._admission.missing(),
         }
 
     def memories(self) -> dict[str, tuple[list[Any], Callable[[], dict[str, Any]]]]:
@@ -139,21 +161,41 @@ class Resumable(Reasoner):
                 events.resume(memories[name], self.dictionary.encode_all)
         self._timeline.start_again(timeline, marks[first].numbers, memories)
         for number, (step, after) in enumerate(zip(log, marks[1:], strict=True)):
-            if number >= first:
-                self._timeline.move_again(step.mark.frontier)
-            self._intake.put_again(step.batches, self._windows_over, step.mark.frontier)
-            for stream, _, arrivals in self._intake.release(after.frontier):
-                if number >= first:
-                    self._timeline.admit_again(stream, arrivals, step.mark.frontier)
-            if number >= first:
-                for stream, arrivals in step.made.items():
-                    self._timeline.admit_again(stream, arrivals, step.mark.frontier)
+            self._step_again(step, after, admits=number >= first)
         self._timeline.resume(timeline)
         self._go_on(state, memories)
+
+    def _step_again(self, step: Logged, after: Mark, *, admits: bool) -> None:
+        """Let a step's statements in once more, judged as they were; `admits`: they still matter."""
+        self._intake.go_back({"time": step.mark.frontier, "streams": step.mark.streams})
+        moved = step.mark.frontier
+        if admits:
+            self._timeline.move_again(moved)
+
+        def release(to: int) -> None:
+            nonlocal moved
+            for stream, _, arrivals in self._intake.release(to):
+                if admits:
+                    self._timeline.admit_again(stream, arrivals, moved)
+            for _ in self._intake.passed(to):
+                pass  # The schedules know.
+            moved = to
+
+        def before_late() -> None:
+            release(self._intake.time)
+            if admits:
+                self._timeline.move_again(moved)
+
+        for stream, batch in step.batches.items():
+            self._intake.put(stream, batch, self._windows_over(stream), _unheard, before_late)
+        release(after.frontier)
+        for stream, arrivals in step.made.items() if admits else ():
+            self._timeline.admit_again(stream, arrivals, step.mark.frontier)
 
     def _go_on(self, state: Mapping[str, Any], memories: Mapping[str, Mapping[str, Any]]) -> None:
         self._intake.resume(state["intake"])
         self.answers = state["answers"]
+        self._admission.miss_again(state.get("missing", []))
         for running in self._timeline.queries:
             running.resume(memories.get(running.name, {}))
 
@@ -173,6 +215,8 @@ class Resumable(Reasoner):
         """
         if self._check is not None or (self._updates and not self._timeline.in_step):
             return
+        if self.dictionary.meter.budget.at_limit == "partial":
+            return  # What is left out is derived from the copies later.
         settled = self._admission.settle()
         found = [each for each in settled if each is not None]
         self._keeps_copies = False

@@ -3,9 +3,11 @@
 Plain or `.gz`; a directory is replayed file by file, in order of name. A file can also be an RDF document
 whose graphs have times (TriG, N-Quads or JSON-LD, by its extension): see `streamgraphs.py`.
 
-Lines that are empty or begin with `#` are passed over. Times are integers between NEVER and FOREVER
-(those two are not times), so times before 1970 are negative. The lines need not be in order of time: what
-is late is for the window to say, not for the reader. Blank nodes belong to their file.
+In place of the milliseconds there can be an ISO 8601 time, `2024-01-01T00:00:10.5+01:00`; without a zone it
+is in UTC, and what is finer than a millisecond is cut off. Lines that are empty or begin with `#` are passed
+over. Times are integers between NEVER and FOREVER (those two are not times), so times before 1970 are
+negative. The lines need not be in order of time: what is late is for the window to say, not for the reader.
+Blank nodes belong to their file.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ from ensue.errors import EnsueError, InputError, Place, UsageError
 from ensue.files import FilePath, Source, TermText, Timed, describe, statement_of
 from ensue.inputlimits import MAX_LINE, MAX_NESTED, SHOWN, LongLine, check_nested_terms, too_long
 from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, Copies
+from ensue.paths import STANDARD
 from ensue.streamgraphs import is_document, read_document
+from ensue.times import milliseconds
 
 __all__ = [
     "BadLine",
@@ -39,10 +43,11 @@ __all__ = [
     "read_stream",
     "stream_files",
     "text_of",
+    "timed_line",
     "write_stream",
 ]
 
-_LONGEST_TIME = 20
+_LONGEST_TIME, _LONGEST_MOMENT = 20, 64
 
 
 def read_stream(
@@ -140,7 +145,9 @@ def read_block(block: list[bytes], text: TermText, max_line: int = MAX_LINE) -> 
 def _time(head: bytes) -> int | None:
     # `int` would also take spaces, underscores and a plus sign.
     digits = head[1:] if head[:1] == b"-" else head
-    if not digits.isdigit() or len(digits) > _LONGEST_TIME:
+    if not digits.isdigit():
+        return milliseconds(head.decode("latin-1"), needs_zone=False) if len(head) < _LONGEST_MOMENT else None
+    if len(digits) > _LONGEST_TIME:
         return None
     time = int(head)
     return time if NEVER < time < FOREVER else None
@@ -202,7 +209,7 @@ def read_line(raw: bytes, text: TermText, max_line: int = MAX_LINE) -> Timed | F
     time = _time(head)
     if time is None:
         shown = head[:40].decode(errors="replace")
-        return Fault(1, f"'{shown}' is not a time in milliseconds (a 64-bit integer)")
+        return Fault(1, f"'{shown}' is not a time in milliseconds (a 64-bit integer), nor in ISO 8601")
     column = len(head) + 2
     if not check_nested_terms(body):
         return Fault(column, f"triple terms nest more than {MAX_NESTED} deep", SHOWN)
@@ -216,21 +223,34 @@ def read_line(raw: bytes, text: TermText, max_line: int = MAX_LINE) -> Timed | F
 
 
 def write_stream(path: FilePath, rows: Iterable[Timed]) -> int:
-    """Write a timed stream file (zipped if its name ends in `.gz`) and say how many lines it has."""
+    """Write a timed stream file (zipped if its name ends in `.gz`) and say how many lines it has.
+
+    `-` is standard output.
+    """
     name = os.fspath(path)
     count = 0
     try:
-        with open(path, "wb") as raw, _packed(name, raw) as out:
+        with _opened(name) as raw, _packed(name, raw) as out:
             for time, s, p, o, graph in rows:
                 if not NEVER < time < FOREVER:
                     raise UsageError(f"{time} is not a time in milliseconds", hint="it must fit into 64 bits")
-                out.write(f"{time}\t{s} {p} {o} {graph} .\n" if graph else f"{time}\t{s} {p} {o} .\n")
+                out.write(f"{timed_line((time, s, p, o, graph))}\n")
                 count += 1
     except OSError as problem:
         reason = problem.strerror or str(problem)
         hint = "is there space, and may you write there?"
         raise EnsueError(f"cannot be written: {reason}", place=Place(name), hint=hint) from problem
     return count
+
+
+def timed_line(statement: Timed) -> str:
+    """A statement as a line has it, without its end."""
+    time, s, p, o, graph = statement
+    return f"{time}\t{s} {p} {o} {graph} ." if graph else f"{time}\t{s} {p} {o} ."
+
+
+def _opened(name: str) -> BinaryIO:
+    return open(1 if name == STANDARD else name, "wb", closefd=name != STANDARD)
 
 
 def _packed(name: str, raw: BinaryIO) -> io.TextIOWrapper:

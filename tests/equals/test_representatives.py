@@ -142,8 +142,10 @@ def answers(case, query, strategy, equality, **options):
     found = []
     for number, step in enumerate(case.steps):
         now = 3 * (number + 1)
-        reasoner.push("urn:s", [(now - 1 - time % 2, *triple) for triple, time in step.admitted])
-        reasoner.retract("urn:s", [(now, *triple) for triple in step.retracted], every=step.every)
+        reasoner.feed("urn:s", [(now - 1 - time % 2, *triple, None) for triple, time in step.admitted])
+        # As `retract` does, which takes no literals for subjects: rules may make such statements.
+        gone = reasoner.arrivals([(now, *triple, None) for triple in step.retracted])
+        reasoner._intake.put_retraction("urn:s", gone, every=step.every)
         for result in reasoner.advance(to=now):
             rows = result.answers.rows
             found.append(sorted(zip(rows, result.until or [None] * len(rows), strict=True), key=str))

@@ -158,6 +158,13 @@ def test_keys_on_the_stream_and_retractions_are_refused() -> None:
         Reasoner().register(f"{HEAD} PARTITION BY :in WHERE {{ {where} }}")
     reasoner = Reasoner()
     reasoner.register(f"{HEAD} WHERE {{ {where} }}")
-    reasoner.retract("urn:s", [(1, "<urn:k>", "<urn:a>", "<urn:b>")])
     with pytest.raises(UsageError, match="cannot be taken back"):
-        list(reasoner.end())
+        reasoner.retract("urn:s", [(1, "<urn:k>", "<urn:a>", "<urn:b>")])
+    reasoner.push("urn:s", [(1, "<urn:k>", "<urn:a>", "<urn:b>")])
+    assert list(reasoner.end()), "it goes on as if nobody had asked"
+    both = Reasoner()
+    both.register("ASK FROM STREAM <urn:s> [RANGE 1s] { ?x ?p ?y }")
+    both.retract("urn:s", [(1, "<urn:k>", "<urn:a>", "<urn:b>")])
+    with pytest.raises(UsageError, match="cannot be taken back"):
+        both.register(f"{HEAD} WHERE {{ {where} }}")
+    assert [query.events for query in both.queries] == [None]

@@ -59,7 +59,7 @@ class Run:
         self.reasoner = again = self._new()
         log = [
             Logged(
-                Mark(mark.frontier, dict(mark.numbers)),
+                Mark(mark.frontier, dict(mark.numbers), dict(mark.streams)),
                 batches(again, batch),
                 {stream: again.arrivals(rows) for stream, rows in made.items()},
             )

@@ -147,6 +147,24 @@ def test_a_select_expression_may_use_the_names_before_it(evaluator):
     assert ('"urn:a"', '"urn:ab"') in rows_of(plain, evaluator=evaluator)
 
 
+def test_names_that_use_each_other_cannot_grow_without_bound():
+    """Each doubles the one before: 2**40 operators, if all were written out."""
+    items = " ".join(f"(?n{k} + ?n{k} AS ?n{k + 1})" for k in range(40))
+    with pytest.raises(QueryError, match=r"\?n\d+ is more than 4,000 characters when written out"):
+        parse_query(f"SELECT (COUNT(*) AS ?n0) {items} {S} {{ ?x <urn:p> ?o }}")
+    wide = " + ".join(["?n0"] * 900)
+    with pytest.raises(QueryError, match=r"\?m is more than 4,000 characters when written out"):
+        parse_query(f"SELECT (COUNT(*) AS ?n0) ({wide} AS ?m) {S} {{ ?x <urn:p> ?o }}")
+
+
+def test_what_is_written_out_keeps_its_terms():
+    text = f"""SELECT (CONCAT(MAX(?o), "é \\u0041\\n"@en, 'a'^^xsd:string) AS ?a) (STRLEN(?a)AS ?b)
+        {S} {{ ?x <urn:p> ?o }}"""
+    for evaluator in ("auto", "oxigraph"):
+        [(_, length)] = rows_of(text, evaluator=evaluator)
+        assert length.startswith('"6"')
+
+
 @pytest.mark.parametrize(
     "text",
     [

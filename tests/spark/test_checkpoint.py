@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
@@ -357,3 +358,45 @@ def test_a_second_run_leaves_the_card_of_the_first(tmp_path, capsys):
         assert main(["run", *words, "--rules", "rdfs-jena"]) == 2
     assert "another run has the checkpoint" in capsys.readouterr().err
     assert (tmp_path / "checkpoint" / cards.NAME).read_bytes() == before
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of so many KiB; call it again for a larger one."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+
+    def sized(kib, *more):
+        options = ",".join([*more, f"size={kib}k", "mode=0700"])
+        words = ["mount", "-t", "tmpfs", "-o", options, "none", str(folder)]
+        if subprocess.run(words, check=False, capture_output=True).returncode != 0:
+            pytest.skip("file systems cannot be mounted here")
+        return folder
+
+    yield sized
+    subprocess.run(["umount", "-l", str(folder)], check=False, capture_output=True)
+
+
+@pytest.mark.long
+@needs_root
+def test_a_job_goes_on_when_there_is_space_again(tmp_path, small_disk, capfd):
+    lines = (f"{10 * i}\t<urn:s{i % 50}> <http://example.org/isIn> <urn:o{i}> .\n" for i in range(10_000))
+    (tmp_path / "s.tsv").write_text("".join(lines))
+    (tmp_path / "q.rq").write_text(TEXT.format(4))
+    words = ["run", str(tmp_path / "q.rq"), "--stream", f"urn:s={tmp_path / 's.tsv'}", "--quiet", "--output"]
+    spark = [str(tmp_path / "out.jsonl"), "--checkpoint", str(small_disk(300) / "checkpoint")]
+    spark += ["--batch-bytes", "50000", "--cores", "2"]
+    assert main([*words, *spark]) == 1
+    assert "No space left on device (hint: is there space" in capfd.readouterr().err
+    small_disk(100_000, "remount")
+    assert main([*words, *spark]) == 0
+    assert main([*words, str(tmp_path / "expected.jsonl"), "--engine", "local"]) == 0
+    expected, found = ((tmp_path / name).read_text().splitlines() for name in ("expected.jsonl", "out.jsonl"))
+    assert len(expected) > 40
+    assert list(map(_in_order, found)) == list(map(_in_order, expected))
+
+
+def _in_order(line):
+    result = json.loads(line)
+    result["bindings"].sort(key=json.dumps)
+    return result

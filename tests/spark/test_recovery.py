@@ -11,7 +11,7 @@ import shutil
 import signal
 import threading
 import time
-from contextlib import nullcontext, redirect_stderr, suppress
+from contextlib import contextmanager, nullcontext, redirect_stderr, suppress
 from functools import partial
 from importlib import import_module
 from io import StringIO
@@ -199,7 +199,7 @@ def stopped(in_one_session, spark, tmp_path_factory):
     threading.Thread(target=case.interrupt_after, args=[1], daemon=True).start()
     ends = Ends()
     spark.streams.addListener(ends)
-    code, said = case.go_on("--keep-all")
+    code, said = case.go_on("--keep-all", "--metrics", str(case.folder / "metrics.json"))
     assert (code, "stopping after this micro-batch" in said) == (130, True), said
     case.failure = ends.failures.get(timeout=60)
     spark.streams.removeListener(ends)
@@ -222,6 +222,24 @@ def test_a_job_that_was_stopped_had_finished_what_it_had_begun(halfway):
     assert written.lengths == {str(halfway.output): halfway.output.stat().st_size}
     lines = evaluations(halfway.output)
     assert lines == halfway.expected()[: len(lines)]
+
+
+def test_metrics_are_written_on_ctrl_c(stopped, monkeypatch):
+    """What the micro-batches that were done have counted; nothing yet while Spark starts."""
+    then = stopped.folder.with_name("as-it-was")
+    counted = json.loads((then / "metrics.json").read_text())
+    assert 0 < counted["admitted"] < 80
+    assert counted["answers"] == sum(len(each["bindings"]) for each in evaluations(then / "out.jsonl"))
+
+    @contextmanager
+    def interrupted(**_):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(run_spark, "embedded", interrupted)
+    metrics = stopped.folder / "at-once.json"
+    assert stopped.run("--metrics", str(metrics), output=stopped.folder / "no.jsonl")[0] == 130
+    assert json.loads(metrics.read_text())["admitted"] == 0
 
 
 def test_to_spark_a_job_that_was_stopped_has_not_failed(stopped):
@@ -364,6 +382,11 @@ def test_what_is_wrong_in_a_document_is_said_as_in_process(case):
         ("ensue.errors.UsageError: no such stream", UsageError, "no such stream"),
         ("ensue.errors.NoSuchError: it is new", EnsueError, "it is new"),
         (
+            "Job aborted\nCaused by: java.io.IOException: No space left on device\n  at y",
+            EnsueError,
+            "Spark cannot write its files: No space left on device (hint: is there space for the ",
+        ),
+        (
             "Query q failed\n  at z",
             EnsueError,
             "Spark stopped the job: Query q failed (hint: see the log above; ",
@@ -374,3 +397,21 @@ def test_what_a_worker_says_comes_through(text, kind, said):
     problem = _translated(StreamingQueryException(text))
     assert type(problem) is kind
     assert str(problem).startswith(said)
+
+
+def test_edges_of_a_run_are_as_in_process(case, capsys):
+    """`--until` in other outputs than jsonl, and a stream of which nothing can be read."""
+    outputs = [case.folder / f"{engine}.tsv" for engine in ("spark", "local")]
+    for output in outputs:
+        assert case.run("--until", "--engine", output.stem, output=output)[0] == 0
+    lines = [sorted(output.read_text().splitlines()) for output in outputs]
+    assert lines[0] == lines[1]
+    assert any("?until" in line for line in lines[0])
+    case.stream.write_text("nonsense\n" * 3)
+    dead = []
+    for engine in ("spark", "local"):
+        code, said = case.run("--quiet", "--engine", engine)
+        assert code == 1
+        dead.append(said)
+    assert dead[0] == dead[1]
+    assert dead[0].startswith("ensue: nothing of the stream <urn:s> could be read: 3 dead letters")

@@ -24,7 +24,7 @@ from ensue.knowledge import Sent, Update
 from ensue.model import NEVER
 from ensue.resumable import Resumable
 from ensue.rules.load import load_rules
-from ensue.spark.job_shard import ShardOf
+from ensue.spark.job_shard import PackedJob, ShardOf
 from ensue.spark.packed import Packed
 from ensue.spark.shard import Cache, step
 from ensue.spark.shelf import Shelf
@@ -118,7 +118,7 @@ def test_before_and_after_a_change_arrays_lie_on_the_shelf(tmp_path):
     made = jobs.Job.of(
         [parsed(QUERY)], load_rules("rdfs-jena"), Sent(), updates=[Update(6500, added=(BELOW,))]
     )
-    shard = ShardOf(Packed.of(made))
+    shard = ShardOf(PackedJob(Packed.of(made)))
     store, found, given = Memory(), [], []
     for number in range(12):
         rows = [(1000 * number + 500, f"<urn:{number}>", "<urn:p>", "<urn:o>")]

@@ -268,7 +268,13 @@ def _add_pipeline(names: SubParsers) -> None:
         "--overload-rate", type=_positive, metavar="R", help="a second (default: five times what it takes)"
     )
     parser.add_argument(
-        "--parts", type=_names, metavar="A,B,...", help="throughput,state,latency by default; also overload"
+        "--background-univ", type=_whole_numbers, metavar="A,B,...", help="universities in the background"
+    )
+    parser.add_argument(
+        "--parts",
+        type=_names,
+        metavar="A,B,...",
+        help="throughput,state,latency by default; also overload, background",
     )
     _add_common(parser, _pipeline)
 
@@ -404,7 +410,8 @@ def _pipeline(args: argparse.Namespace) -> Experiment:
     from ensue.bench import pipeline
 
     names = (
-        "statements rate repeats shards cores batch_bytes windows live_rate overload_s overload_rate parts"
+        "statements rate repeats shards cores batch_bytes windows live_rate overload_s overload_rate "
+        "background_univ parts"
     )
     return pipeline.experiment(pipeline.Options(**_given(args, names)))
 

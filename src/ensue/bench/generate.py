@@ -9,6 +9,7 @@ import socket
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from ensue.bench.firings import count_firings, firings_table
 from ensue.bench.harness import progress
@@ -20,6 +21,7 @@ from ensue.bench.publish import render_table
 from ensue.bench.trains import GRAPH, QUERY, STREAM, Railway
 from ensue.errors import EnsueError, InputError, Place, UsageError
 from ensue.maintain import make
+from ensue.paths import STANDARD
 from ensue.rules.load import load_rules
 from ensue.streamfile import write_stream
 
@@ -35,8 +37,9 @@ def write_isin(args: argparse.Namespace) -> int:
     if args.background_file:
         _write_background(args.background_file, ground)
     _write_timed(args.output, stream, args.rate)
-    print(f"{len(stream):,} statements on the stream, {len(ground):,} in the background")
-    print(f"closed under transitivity: {trees.closed:,}")
+    say = _say_beside(args.output)
+    say(f"{len(stream):,} statements on the stream, {len(ground):,} in the background")
+    say(f"closed under transitivity: {trees.closed:,}")
     return 0
 
 
@@ -53,9 +56,10 @@ def write_ontology_stream(args: argparse.Namespace) -> int:
         _write_timed(args.output, stream, args.rate)
     sample = stream[: args.sample]
     firings = count_firings(rules, ontology, sample, lambda r, d: make(args.strategy, r, d))
-    print(f"{len(stream):,} statements; rules of {rules.name} on the first {len(sample):,} of them")
-    print(f"{writer.stretched:,} links leave a domain or a range aside, where no property fitted")
-    print(render_table(firings_table(firings)), flush=True)
+    say = _say_beside(args.output)
+    say(f"{len(stream):,} statements; rules of {rules.name} on the first {len(sample):,} of them")
+    say(f"{writer.stretched:,} links leave a domain or a range aside, where no property fitted")
+    say(render_table(firings_table(firings)))
     if args.socket:
         send(stream, args.socket, args.rate)
     return 0
@@ -111,6 +115,11 @@ def n_triples(statement: Statement) -> str:
     '<urn:a> <urn:p> "x" .'
     """
     return f"{' '.join(statement)} ."
+
+
+def _say_beside(output: str | None) -> Callable[[str], None]:
+    """Where the summary goes: standard output, unless the stream itself goes there."""
+    return progress if output == STANDARD else partial(print, flush=True)
 
 
 def _write_timed(path: str, statements: list[Statement], rate: float) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ensue.bench import pipeline_latency, pipeline_overload, pipeline_state
+from ensue.bench import pipeline_background, pipeline_latency, pipeline_overload, pipeline_state
 from ensue.bench.harness import Chart, Experiment, Result, Row, Table, progress
 from ensue.bench.pipeline_jobs import Ran, answer, in_turn, pass_through, plan
 from ensue.bench.pipeline_overload import Load
@@ -26,7 +26,7 @@ from ensue.spark.session import embedded
 
 PASS_THROUGH, QUARTER, ALL = "pass-through", "a quarter matters", "all matter"
 PARTS = ("throughput", "state", "latency")
-LONGER = ("overload",)
+LONGER = ("overload", "background")
 """Parts that are done only if asked for: they take many minutes."""
 RANGE_S, STEP_S = 10, 5
 
@@ -50,6 +50,8 @@ class Options:
     """Seconds for which more comes than can be taken."""
     overload_rate: int | None = None
     """Statements a second meanwhile; None: five times what the job takes."""
+    background_univ: Sequence[int] = (1, 10)
+    """Universities of LUBM in the background of a job."""
     parts: Sequence[str] = PARTS
 
     @property
@@ -63,7 +65,8 @@ def experiment(options: Options) -> Experiment:
     known = (*PARTS, *LONGER)
     if unknown := set(options.parts) - set(known):
         raise UsageError(f"no part '{min(unknown)}'", hint=f"some of {', '.join(known)}")
-    parameters = asdict(options) | {"parts": ", ".join(options.parts)}
+    listed = {"background_univ": ", ".join(map(str, options.background_univ))}
+    parameters = asdict(options) | listed | {"parts": ", ".join(options.parts)}
     return Experiment(
         "pipeline",
         f"{options.statements:,} statements of events, four facts follow from each, under rdfs-jena; three "
@@ -88,6 +91,8 @@ def measure(options: Options) -> Result:
         if "overload" in options.parts:
             size, load = options.statements, Load(options.overload_s, options.overload_rate)
             found += pipeline_overload.measure(spark, folder, size, load, options.shards)
+        if "background" in options.parts:
+            found += pipeline_background.measure(spark, options.background_univ, options.shards)
     return found
 
 

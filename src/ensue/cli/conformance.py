@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ensue.cli.main import SubParsers
     from ensue.conformance.suites import Report
 
-NAMES = ("w3c-entailment", "rdf-mt", "w3c-query")
+NAMES = ("w3c-entailment", "rdf-mt", "w3c-query", "citybench")
 """The suites, named here so that `--help` need not load them."""
 
 
@@ -24,8 +24,9 @@ def add_conformance(subparsers: SubParsers) -> None:
     parser = subparsers.add_parser(
         "conformance",
         help="run a third-party suite: tables, JSON and EARL",
-        description="Run a suite of the W3C's and tell what passes, with which rules, what fails, and why. "
-        "Exit code 1 if a test fails that is not listed as failing, or passes although it is.",
+        description="Run a suite of the W3C's, or the queries of CityBench, and tell what passes, with which "
+        "rules or on which engine, what fails, and why. Exit code 1 if a test fails that is not listed as "
+        "failing, or passes although it is.",
     )
     parser.add_argument("suite", choices=NAMES, help="which suite")
     parser.add_argument("path", metavar="PATH", type=Path, help="the folder of the suite")
@@ -33,6 +34,12 @@ def add_conformance(subparsers: SubParsers) -> None:
     parser.add_argument("--earl", metavar="FILE", help="write what came of each test as EARL, in Turtle")
     parser.add_argument(
         "--no-rules-needed", action="store_true", help="do not find out which rules each test needs (slow)"
+    )
+    parser.add_argument(
+        "--engine",
+        choices=["local", "spark", "both"],
+        default="local",
+        help="where the queries of citybench run (default: in this process)",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
     parser.set_defaults(run=run)
@@ -52,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> Report:
-    from ensue.conformance.suites import SUITES, run_entailment
+    from ensue.conformance.suites import SUITES, run_citybench, run_entailment
 
     progress = Progress(sys.stderr, quiet=args.quiet)
 
@@ -62,6 +69,9 @@ def _run(args: argparse.Namespace) -> Report:
     try:
         if args.suite == "w3c-entailment":
             return run_entailment(args.path, tell, rules=not args.no_rules_needed)
+        if args.suite == "citybench":
+            engines = ("local", "spark") if args.engine == "both" else (args.engine,)
+            return run_citybench(args.path, tell, engines)
         return SUITES[args.suite](args.path, tell)
     finally:
         progress.clear()

@@ -19,7 +19,9 @@ from ensue.query.choose import EVALUATORS
 from ensue.reasoner import Reasoner
 from ensue.rules.load import load_rules
 from ensue.windows.frontier import Disorder
+from ensue.windows.guard import MAX_JUMP
 from ensue.windows.report import Report
+from ensue.windows.stretch import MAX_EMPTY
 
 _SHOWN_STRATEGIES = [name for name in STRATEGIES if not name.startswith("expiration-")]
 
@@ -28,7 +30,13 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that describe a job."""
     add = parser.add_argument
     add("queries", metavar="QUERY.rq", nargs="+", help="continuous queries in C-SPARQL or RSP-QL")
-    add("--stream", metavar="IRI=PATH", action="append", default=[], help="what a stream's IRI stands for")
+    add(
+        "--stream",
+        metavar="IRI=PATH",
+        action="append",
+        default=[],
+        help="what a stream's IRI stands for; - is standard input (--engine local)",
+    )
     add("--background", metavar="FILE", action="append", default=[], help="RDF that always holds")
     add_update_options(parser)
     add("--rules", metavar="REGIME|FILE", action="append", default=[], help="a regime or a file of rules")
@@ -42,6 +50,20 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     add("--nth", metavar="N", type=int, default=1, help="answer at every N-th evaluation only")
     add("--disorder", metavar="MS", type=int, default=0, help="how much older than the newest one may be")
     add("--late", choices=["admit", "drop", "error"], default="admit", help="what to do with late ones")
+    add(
+        "--max-empty",
+        metavar="N|off",
+        type=number_or_off,
+        default=MAX_EMPTY,
+        help="longest run of evaluations without statements that is reported one by one",
+    )
+    add(
+        "--max-jump",
+        metavar="MS|off",
+        type=number_or_off,
+        default=MAX_JUMP,
+        help="how far a stream's time may jump ahead without a second statement that confirms it",
+    )
     add("--until", action="store_true", help="say when each answer will leave if nothing more arrives")
     add("--fixed-schema", action="store_true", help="no stream brings schema: stop if one does")
     add(
@@ -71,6 +93,11 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     add("-q", "--quiet", action="store_true", help="no progress and counts")
 
 
+def number_or_off(text: str) -> int | None:
+    """The number that an option has; None where it is `off`."""
+    return None if text == "off" else int(text)
+
+
 def are_networks(names: Sequence[str]) -> bool:
     """Whether these are files of rule networks, told by their ending; queries do not mix with them."""
     queries = [name for name in names if not name.endswith(".ru")]
@@ -91,6 +118,8 @@ def job_of(args: argparse.Namespace, *, explain: bool = False) -> Job:
         bounds=args.bounds,
         report=Report(args.report, args.nth),
         until=args.until,
+        max_empty=args.max_empty,
+        max_jump=args.max_jump,
         prune=not args.no_prune,
         fixed_schema=args.fixed_schema,
         check=args.check,

@@ -10,12 +10,13 @@ from itertools import islice
 from typing import BinaryIO
 
 from ensue.errors import EnsueError, Place
+from ensue.paths import STANDARD
 
 _LINES_AT_ONCE = 10_000
 
 
 class Output:
-    r"""A place to write lines to, as UTF-8 whatever the terminal's language; None is standard output.
+    r"""A place to write lines to, as UTF-8 whatever the terminal's language; None or `-` is standard output.
 
     A file is written beside its name and renamed at the end, so that a failure leaves neither half a
     result nor a lost old one; unless it is not to be there `whole`, but as far as it goes.
@@ -31,6 +32,7 @@ class Output:
     """
 
     def __init__(self, path: str | None, *, whole: bool = True) -> None:
+        path = None if path == STANDARD else path
         self._path = path
         self._name = path or "standard output"
         # A device or a pipe cannot be renamed over.

@@ -20,6 +20,7 @@ from ensue.closing import close_once
 from ensue.dictionary import Dictionary
 from ensue.files import SYNTAXES, load_file
 from ensue.maintain import STRATEGIES
+from ensue.maintain.budget import Meter
 from ensue.model import Copies, Facts, Triple
 from ensue.plan.representatives import EQUALITIES
 from ensue.progress import Progress
@@ -77,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     progress = Progress(sys.stderr, quiet=args.quiet)
     rules = load_rules(*args.rules)
     dictionary = Dictionary()
-    dictionary.budget = budget_of(args)
+    dictionary.meter = Meter(budget_of(args))
     # Opened first: a path that cannot be written to should not cost a long run.
     with Output(args.output) as output:
         stated = _read(args, dictionary, progress)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ensue.cli.job import add_job_options, are_networks
 from ensue.errors import UsageError
+from ensue.paths import STANDARD
 from ensue.query.output import WRITERS
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def add_run(subparsers: SubParsers) -> None:
     add_job_options(parser)
     add = parser.add_argument
     add("--engine", choices=["spark", "local"], default="spark", help="where it runs")
-    add("--output", metavar="KIND|FILE", default="table", help=f"{', '.join(WRITERS)}, or a file so named")
+    kinds = f"{', '.join(WRITERS)}, or a file so named; - is standard output, as a table"
+    add("--output", metavar="KIND|FILE", default="table", help=kinds)
     add("--dead-letters", metavar="FILE", help="where malformed lines go, as JSON lines")
     add("--strict", action="store_true", help="stop at a malformed line")
     add("--metrics", metavar="FILE", help="write counters there at the end, as JSON")
@@ -108,7 +110,7 @@ def _check_apart(files: dict[str, str | None]) -> None:
     """Refuse two outputs to one file: they would write over each other."""
     seen: dict[str, str] = {}
     for option, path in files.items():
-        if path is not None and (os.path.isfile(path) or not os.path.exists(path)):
+        if path not in (None, STANDARD) and (os.path.isfile(path) or not os.path.exists(path)):
             before = seen.setdefault(os.path.realpath(path), option)
             if before != option:
                 raise UsageError(f"{before} and {option} name the same file", hint="give each its own")
@@ -116,6 +118,8 @@ def _check_apart(files: dict[str, str | None]) -> None:
 
 def kind_and_path(output: str) -> tuple[str, str | None]:
     """The format of the output, and its file if it goes to one."""
+    if output == STANDARD:
+        return "table", None
     if output in WRITERS:
         return output, None
     kind = os.path.splitext(output)[1][1:]

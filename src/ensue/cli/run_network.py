@@ -10,18 +10,21 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import Any
 
+from ensue.cli.interrupts import Interrupts
 from ensue.cli.output import Output
 from ensue.cli.pairs import pairs
-from ensue.cli.report import write_metrics
+from ensue.cli.report import exit_code, write_metrics
 from ensue.cli.run import kind_and_path
-from ensue.cli.run_local import letters_of, results_of
+from ensue.cli.run_local import Feed, letters_of
 from ensue.errors import UsageError
 from ensue.inputlimits import check_max_line
+from ensue.maintain.budget import Budget
 from ensue.networks.dataset import line_of
 from ensue.networks.job import NetworkJob
 from ensue.networks.loops import Limit
 from ensue.networks.parse import load_network
 from ensue.networks.run import NetworkRun
+from ensue.paths import STANDARD
 from ensue.progress import Progress
 from ensue.query.output import writer
 from ensue.windows.frontier import Disorder
@@ -31,13 +34,17 @@ def run_network(args: argparse.Namespace) -> int:
     """Do it."""
     _check(args)
     # As Spark has them, by whose names the blank nodes of a file are known.
-    streams = {iri: os.path.abspath(path) for iri, path in pairs(args.stream, "--stream").items()}
+    streams = {
+        iri: path if path == STANDARD else os.path.abspath(path)
+        for iri, path in pairs(args.stream, "--stream").items()
+    }
     job = NetworkJob.of(
         load_network(*args.queries),
         streams,
         args.background,
         Disorder(args.disorder, args.late),
         _limit(args),
+        args.max_jump,
     )
     if args.engine == "spark":
         from ensue.cli.run_network_spark import run_network_spark
@@ -45,28 +52,42 @@ def run_network(args: argparse.Namespace) -> int:
         return run_network_spark(args, job, streams)
     progress = Progress(sys.stderr, quiet=args.quiet)
     networks = job.networks()
-    running = NetworkRun(networks, streams, disorder=job.disorder)
+    running = NetworkRun(networks, streams, disorder=job.disorder, max_jump=job.max_jump)
     started = time.perf_counter()
     with ExitStack() as stack:
+        interrupts = stack.enter_context(Interrupts(progress))
         kind, path = kind_and_path(args.output)
         out = writer(kind, stack.enter_context(Output(path, whole=False)))
         letters = letters_of(args, stack, progress)
-        for result in results_of(running, streams, letters, progress, check_max_line(args.max_line)):
-            out.write(result)
+        feed = Feed(streams, letters, progress, interrupts, check_max_line(args.max_line))
+        try:
+            for result in feed.results(running):
+                out.write(result)
+        except KeyboardInterrupt:
+            if not interrupts.at_once:
+                counted = running.metrics() | {"dead_letters": letters.count}
+                write_metrics(args, counted, time.perf_counter() - started)
+            raise
         out.close()
     if args.dataset is not None:
         write_dataset(args.dataset, map(line_of, networks))
-    tell(args, running.metrics() | {"dead_letters": letters.count}, time.perf_counter() - started, progress)
-    return 0
+    counted = running.metrics() | {"dead_letters": letters.count}
+    tell(args, counted, time.perf_counter() - started, progress)
+    return exit_code(counted, feed.dead)
 
 
 def _check(args: argparse.Namespace) -> None:
     """Refuse what a network has no use for, and none that would wait for ever."""
     if not args.stream:
         raise UsageError("nothing would arrive at the network", hint="add --stream IRI=PATH")
+    if args.at_limit != "stop":
+        what = "a network cannot go on with parts of what its rules would do"
+        raise UsageError(what, hint="--at-limit partial is for queries: leave it out")
     for name in ("rules", "graph", "allow"):
         if getattr(args, name):
             raise UsageError(f"--{name} is for queries", hint="a network has its rules in its own file")
+    if args.until:
+        raise UsageError("--until is for queries", hint="what a network gives leaves by no window")
     for name in ("reload", "reload_graph", "knowledge", "keep_all", "expand"):
         if getattr(args, name):
             hint = "a network holds what its own rules leave"
@@ -87,7 +108,8 @@ def tell(args: argparse.Namespace, counted: dict[str, Any], seconds: float, prog
 
 def _limit(args: argparse.Namespace) -> Limit:
     given = {"rounds": args.max_rounds, "firings": args.max_firings}
-    return Limit(**{name: value for name, value in given.items() if value is not None})
+    budget = Budget.of(args.max_facts, args.max_memory)
+    return Limit(**{name: value for name, value in given.items() if value is not None}, budget=budget)
 
 
 def _summary(counted: dict[str, Any], seconds: float) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from ensue.cli.report import exit_code
 from ensue.cli.run_network import tell, write_dataset
 from ensue.cli.run_spark import INTERRUPTED, on_spark
 from ensue.cli.spark_sink import Sink
@@ -33,15 +34,15 @@ def run_network_spark(args: argparse.Namespace, job: NetworkJob, streams: dict[s
     plan = network_plan(told, args.shards or 1, check_max_line(args.max_line))
     card = Card.of_networks(job, shards=len(plan.keys))
     args.batch_bytes = args.batch_bytes or _BATCH_BYTES
-    sink, stopped = on_spark(
-        args, plan, card, streams, partial(_NetworkSink, args, progress=progress), progress
-    )
+    sink_of = partial(_NetworkSink, args, progress=progress)
+    sink, stopped = on_spark(args, plan, card, streams, sink_of, progress, _COUNTED)
     if args.dataset is not None and sink.held is not None:
         write_dataset(args.dataset, [f"{line}\n" for line in sink.held.split("\n")[:-1]])
     elif args.dataset is not None:
         progress.say("--dataset: nothing is written, for it is not now that the streams have ended")
-    tell(args, _COUNTED | sink.counters, time.perf_counter() - sink.started, progress)
-    return INTERRUPTED if stopped else 0
+    counted = _COUNTED | sink.counters
+    tell(args, counted, time.perf_counter() - sink.started, progress)
+    return INTERRUPTED if stopped else exit_code(counted, sink.dead_of(streams))
 
 
 class _NetworkSink(Sink):

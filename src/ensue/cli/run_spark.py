@@ -14,9 +14,10 @@ from types import FrameType
 from typing import Any, Protocol, Self, TypeVar
 
 from ensue.cli.job import job_of, streams_of
-from ensue.cli.report import report
+from ensue.cli.report import exit_code, report, write_metrics
 from ensue.cli.spark_sink import Sink
 from ensue.cli.violations import ViolationLines
+from ensue.cli.warn import warn
 from ensue.errors import UsageError
 from ensue.inputlimits import check_max_line
 from ensue.model import FOREVER, NEVER
@@ -31,7 +32,7 @@ from ensue.spark.runner import Feed, MicroBatch, Run, java_is_gone
 from ensue.spark.session import embedded
 
 _COUNTED = dict.fromkeys(
-    ("admitted", "late", "windows", "events", "answers", "unkeyed", "outside", "dead_letters"), 0
+    ("admitted", "late", "windows", "skipped", "events", "answers", "unkeyed", "outside", "dead_letters"), 0
 )
 
 
@@ -41,6 +42,7 @@ def run_spark(args: argparse.Namespace) -> int:
     job = job_of(args)
     reasoner = job.reasoner()
     streams = streams_of(args, reasoner)
+    warn(job)
     plan = plan_of(
         job,
         shards=args.shards or 1,
@@ -54,9 +56,10 @@ def run_spark(args: argparse.Namespace) -> int:
     card = Card.of(job, shards=len(plan.keys), filtered=filtered, expanded=expanded)
     updates = [update.at for update in job.updates]
     sink_of = partial(_QuerySink, args, progress=progress, reasoner=reasoner, updates=updates)
-    sink, stopped = on_spark(args, plan, card, streams, sink_of, progress)
-    report(args, _COUNTED | sink.counters, time.perf_counter() - sink.started, progress)
-    return INTERRUPTED if stopped else 0
+    sink, stopped = on_spark(args, plan, card, streams, sink_of, progress, _COUNTED)
+    counted = _COUNTED | sink.counters
+    report(args, counted, time.perf_counter() - sink.started, progress)
+    return INTERRUPTED if stopped else exit_code(counted, sink.dead_of(streams))
 
 
 INTERRUPTED = 130
@@ -80,12 +83,17 @@ def on_spark(
     streams: dict[str, str],
     sink_of: Callable[[Ledger], S],
     progress: Progress,
+    counted: dict[str, Any],
 ) -> tuple[S, bool]:
-    """Run a plan to its end; the sink, and whether it was stopped before. The sink has what was counted."""
+    """Run a plan to its end; the sink, and whether it was stopped before. The sink has what was counted.
+
+    `counted` is what stands for it as long as nothing was.
+    """
     if plan.one_shard_because is not None:
         progress.say(f"one shard: {plan.one_shard_because}")
     checkpoint = None if args.checkpoint is None else Path(args.checkpoint)
     feed = Feed(streams, args.speed or 0, args.batch_bytes, finite=not args.follow)
+    sink: S | None = None
     try:
         with ExitStack() as stack:
             if checkpoint is not None:
@@ -110,6 +118,11 @@ def on_spark(
             with _stopped_by_ctrl_c(run, progress):
                 run.until_it_ends()
             return sink, run.was_stopped
+    except KeyboardInterrupt:
+        # What was counted up to the last micro-batch that was written.
+        seconds = 0.0 if sink is None else time.perf_counter() - sink.started
+        write_metrics(args, counted | ({} if sink is None else sink.counters), seconds)
+        raise
     except ConnectionRefusedError as problem:
         # Java could not even be told to stop.
         raise java_is_gone() from problem

@@ -6,7 +6,8 @@ import argparse
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, Self
@@ -14,6 +15,8 @@ from typing import Any, Self
 from ensue.badlines import BadLine, DeadLetters
 from ensue.cli.letters import ShownLetters, StrictLetters
 from ensue.cli.output import Output
+from ensue.cli.partial import PartialAnswers
+from ensue.cli.report import tell_skipped
 from ensue.cli.run import kind_and_path
 from ensue.model import FOREVER, NEVER
 from ensue.progress import Progress
@@ -35,11 +38,14 @@ class Sink(ABC):
         self._queries = set(ledger.written.queries)
         self.started = time.perf_counter()
         self.counters: dict[str, Any] = {}
+        self.dead: Counter[str] = Counter()
+        """How many dead letters the files have had."""
+        self._partial = PartialAnswers(progress.say)
         self._seen = (self.started, 0)
 
     def __enter__(self) -> Self:
         kind, path = kind_and_path(self.args.output)
-        self._out: Writer = writer(kind, self.file(path))
+        self._out: Writer = writer(kind, self.file(path), until=self.args.until)
         self._out.resume(self._queries)
         self._letters = self._dead_letters()
         return self
@@ -49,24 +55,39 @@ class Sink(ABC):
 
     def take(self, batch: MicroBatch) -> None:
         """Write what a micro-batch gave, unless it was written before."""
+        self.ledger.once(batch.number, lambda: self._write(batch), self._files)
+        if batch.failure is not None:
+            return
         merged = self.ledger.written.merged
-        if batch.number > self.ledger.written.batch:
-            merged += batch.merged
-            for bad in batch.dead:
-                self._letters(bad if self.args.dead_letters else _said_where(bad))
-            for result in self.results(batch):
-                self._out.write(result)
-                self._queries.add(result.query)
-            lengths = {file.name: file.sync() for file in self._files}
-            if batch.failure is not None:  # Who goes on from here begins with it again.
-                return
-            self.ledger.close(Written(batch.number, lengths, tuple(sorted(self._queries)), merged))
         self.counters = batch.counters | {"answers": batch.counters.get("answers", 0) + merged}
         self._tell(self.counters)
+
+    def _write(self, batch: MicroBatch) -> Written | None:
+        """Write the results and dead letters; what the ledger notes, if the micro-batch counts as written."""
+        self.dead.update(bad.file for bad in batch.dead)
+        for bad in batch.dead:
+            self._letters(bad if self.args.dead_letters else _said_where(bad))
+        for result in self.results(batch):
+            self._out.write(result)
+            self._partial.tell(result)
+            self._queries.add(result.query)
+            tell_skipped(result, self.progress)
+        if batch.failure is not None:
+            return None
+        merged = self.ledger.written.merged + batch.merged
+        return Written(queries=tuple(sorted(self._queries)), merged=merged)
 
     def results(self, batch: MicroBatch) -> Iterable[Result]:
         """The results of a micro-batch that are to be written."""
         return batch.results
+
+    def dead_of(self, streams: Mapping[str, str]) -> dict[str, int]:
+        """How many dead letters this run has had of each stream, of paths by IRI."""
+        places = {iri: os.path.abspath(path) for iri, path in streams.items()}
+        return {
+            iri: sum(n for file, n in self.dead.items() if file == place or file.startswith(place + os.sep))
+            for iri, place in places.items()
+        }
 
     @abstractmethod
     def shown(self, counted: dict[str, Any]) -> list[str]:

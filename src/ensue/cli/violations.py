@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 
+from ensue.paths import STANDARD
 from ensue.progress import Progress
 from ensue.query.output_writer import Sink
 from ensue.violations import Reported
@@ -16,7 +17,7 @@ class ViolationLines:
 
     def __init__(self, where: str | None, opened: Callable[[str | None], Sink], progress: Progress) -> None:
         """`where`: a file, "-" for standard output, otherwise standard error; `opened` opens the others."""
-        self._out: Sink = opened(None if where == "-" else where) if where else sys.stderr
+        self._out: Sink = opened(None if where == STANDARD else where) if where else sys.stderr
         self._progress = progress
 
     def write(self, found: Iterable[Reported]) -> None:

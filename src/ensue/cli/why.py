@@ -13,10 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ensue.cli.interrupts import Interrupts
 from ensue.cli.job import add_job_options, job_of, streams_of
 from ensue.cli.letters import ShownLetters
 from ensue.cli.output import Output
-from ensue.cli.run_local import results_of
+from ensue.cli.run_local import Feed
 from ensue.errors import UsageError
 from ensue.progress import Progress
 from ensue.proof.dot import to_dot
@@ -143,7 +144,7 @@ def _run(args: argparse.Namespace, to: int | None) -> tuple[Reasoner, _Seen]:
     left = args.left or query.relation is Relation.DSTREAM
     seen = _Seen(query, wanted_of(query, args.answer or []), left, [])
     streams = streams_of(args, reasoner)
-    for result in results_of(reasoner, streams, ShownLetters(progress), progress):
+    for result in Feed(streams, ShownLetters(progress), progress, Interrupts(progress)).results(reasoner):
         if result.query == query.name:
             seen.see(result)
             if result.close == to:

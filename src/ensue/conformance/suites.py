@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ensue.bench.harness import Table
-from ensue.conformance import entailment, queries, semantics, tables
+from ensue.conformance import citybench, entailment, queries, semantics, tables
 from ensue.conformance.library import NONE, rules_of
 from ensue.conformance.manifests import GraphCase, QueryCase
 from ensue.conformance.needed import Coverage, needed_rules
@@ -70,10 +71,31 @@ def run_entailment(path: Path, tell: Tell, *, rules: bool = True) -> Report:
     return _report("w3c-entailment", outcomes, found)
 
 
+def run_citybench(path: Path, tell: Tell, engines: Iterable[str] = (citybench.LOCAL,)) -> Report:
+    """The suite `citybench`, on engines by name."""
+    cases = citybench.read(path)
+    with ExitStack() as stack:
+        found: dict[str, citybench.Engine] = {}
+        if citybench.LOCAL in engines:
+            found[citybench.LOCAL] = citybench.in_process
+        if citybench.SPARK in engines:
+            from ensue.conformance.citybench_spark import on_spark
+
+            tell(0, len(cases), "starting Spark")
+            found[citybench.SPARK] = stack.enter_context(on_spark(cases))
+        measured: list[citybench.Measured] = []
+        for number, case in enumerate(cases):
+            tell(number, len(cases), case.name)
+            measured += citybench.beside_oxigraph(case, found)
+    outcomes = [citybench.outcome(each) for each in measured]
+    return _report("citybench", outcomes, citybench.times(measured))
+
+
 SUITES: dict[str, Callable[[Path, Tell], Report]] = {
     "w3c-entailment": run_entailment,
     "rdf-mt": run_semantics,
     "w3c-query": run_queries,
+    "citybench": run_citybench,
 }
 
 

@@ -14,11 +14,13 @@ from ensue.errors import EnsueError, InputError, Place, UsageError
 from ensue.inputlimits import MAX_DEVICE_LINE, LineCutter, LongLine, too_long
 from ensue.model import FOREVER, NEVER
 from ensue.ntriples import parse_line
+from ensue.times import milliseconds
 
 Clock = Callable[[], int]
 """The time now, in milliseconds."""
 
 _CHUNK = 1 << 16
+_LONGEST_MOMENT = 64
 
 
 class Connection:
@@ -135,7 +137,9 @@ class Intake:
 
 def _time(head: str) -> int | None:
     digits = head.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > 20:
+    if not (digits.isascii() and digits.isdigit()):
+        return milliseconds(head, needs_zone=False) if len(head) < _LONGEST_MOMENT else None
+    if len(digits) > 20:
         return None
     time = int(head)
     return time if NEVER < time < FOREVER else None

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from gc import collect
 from pathlib import Path
 from typing import Literal
 
 from ensue.errors import BudgetError, UsageError
+from ensue.rules.tree import Rule
 
 MAX_FACTS = 50_000_000
 """Facts that one maintainer holds, the background included."""
@@ -28,6 +30,9 @@ _SHARE = 0.8
 
 _BETWEEN = 50_000
 """Units of work (derivations, terms, statements) between two looks at the memory."""
+
+_LARGE = 1 << 22
+"""Arrays that are to be made larger than this are a reason to look, too."""
 
 _SHOWN = 3
 """How many rules a message names."""
@@ -90,11 +95,13 @@ class Budget:
 
 
 @dataclass(slots=True)
-class Watch:
-    """Counts work, and looks at the memory of the process every so often."""
+class Meter:
+    """Looks at the memory of the process every so often; shared by all who derive for one reasoner."""
 
-    budget: Budget
-    work: int = field(default=0)
+    budget: Budget = field(default_factory=Budget)
+    work: int = 0
+    floor: int = 0
+    """What was still in use when facts had been dropped, and a little more."""
 
     def memory(self, work: int, derived: Callable[[], Mapping[str, int]], extra: int = 0) -> None:
         """Note work done; raises BudgetError where the process has (or with `extra` will have) too much.
@@ -102,15 +109,19 @@ class Watch:
         `derived` gives the number of facts that each rule derived.
         """
         self.work += work
-        if self.work < _BETWEEN and not extra:
+        if self.work < _BETWEEN and extra < _LARGE:
             return
         self.work = 0
         held, most = resident() + extra, self.budget.memory
-        if held > most:
-            what = (
-                f"memory: {shown(held)} {'would be' if extra else 'are'} in use of max_memory = {shown(most)}"
-            )
+        if held > max(most, self.floor):
+            are = "would be" if extra else "are"
+            what = f"memory: {shown(held)} {are} in use of max_memory = {shown(most)}"
             raise exceeded("max_memory", what, derived())
+
+    def dropped(self) -> None:
+        """Facts have been dropped. Memory that the system did not get back is free for others."""
+        collect()
+        self.floor = resident() + self.budget.memory // 16
 
 
 def exceeded(limit: str, what: str, derived: Mapping[str, int]) -> BudgetError:
@@ -142,6 +153,21 @@ def too_many_rounds(budget: Budget, derived: Mapping[str, int]) -> BudgetError:
 def no_memory(derived: Mapping[str, int]) -> BudgetError:
     """The error for memory that the system refused."""
     return exceeded("max_memory", "the system gives no more memory", derived)
+
+
+def least(rules: Sequence[Rule], derived: Mapping[str, int]) -> dict[str, int]:
+    """Of the rules of the lowest priority, those that have derived half of what all these have."""
+    lowest = min(rule.priority for rule in rules)
+    names = dict.fromkeys(rule.name for rule in rules if rule.priority == lowest)
+    most = sorted(((derived.get(name, 0), name) for name in names), reverse=True)
+    wanted = sum(count for count, _ in most) / 2
+    if not wanted:  # Who knows which of them.
+        return {name: 0 for _, name in most}
+    found: dict[str, int] = {}
+    for count, name in most:
+        if sum(found.values()) < wanted:
+            found[name] = count
+    return found
 
 
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}

@@ -12,6 +12,7 @@ from ensue.networks.steps import NetworkSteps
 from ensue.networks.tree import NetworkFile, Select
 from ensue.query.knowledge_in import Backgrounds, knowledge_in
 from ensue.windows.frontier import Disorder
+from ensue.windows.guard import MAX_JUMP, check_jump
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class NetworkJob:
     background: Sent = field(default_factory=Sent)
     disorder: Disorder | Mapping[str, Disorder] = field(default_factory=Disorder)
     limit: Limit = field(default_factory=Limit)
+    max_jump: int | None = MAX_JUMP
     tells: bool = False
     """Whether what is held is told when all streams have ended."""
 
@@ -41,10 +43,12 @@ class NetworkJob:
         background: Backgrounds | Knowledge = (),
         disorder: Disorder | Mapping[str, Disorder] | None = None,
         limit: Limit | None = None,
+        max_jump: int | None = MAX_JUMP,
     ) -> NetworkJob:
         """The same of files, which are read now: whoever does the job needs none."""
+        check_jump(max_jump)
         known = Sent(tuple(knowledge_in(background).background()))
-        return cls(file, tuple(streams), known, disorder or Disorder(), limit or Limit())
+        return cls(file, tuple(streams), known, disorder or Disorder(), limit or Limit(), max_jump)
 
     def networks(self, owns: Callable[[str], bool] | None = None, *, journal: bool = False) -> Networks:
         """The networks before anything has come; `owns`: of these keys alone."""
@@ -52,7 +56,9 @@ class NetworkJob:
 
     def steps(self, owns: Callable[[str], bool] | None = None) -> NetworkSteps:
         """A run from the beginning, step by step."""
-        return NetworkSteps(self.networks(owns, journal=True), self.streams, disorder=self.disorder)
+        networks = self.networks(owns, journal=True)
+        # A shard's guard is in front of its steps.
+        return NetworkSteps(networks, self.streams, disorder=self.disorder, max_jump=None)
 
     def variables(self) -> dict[str, tuple[str, ...]]:
         """The variables of what is selected, by the names of rules."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from ensue.errors import EnsueError, UsageError
+from ensue.maintain.budget import Budget, Meter, too_many_facts
 from ensue.networks.join import Solution
 from ensue.networks.tree import NetworkRule
 
@@ -20,6 +22,8 @@ class Limit:
 
     rounds: int = 10_000
     firings: int = 1_000_000
+    budget: Budget = field(default_factory=Budget)
+    """How much may be held; its own rounds are not those of a network."""
 
     def __post_init__(self) -> None:
         for name, value in (("rounds", self.rounds), ("firings", self.firings)):
@@ -42,6 +46,7 @@ class Trail:
 
     def __init__(self, rules: Sequence[NetworkRule], limit: Limit) -> None:
         self._rules, self._limit = rules, limit
+        self._meter = Meter(limit.budget)
         self.begin(0)
 
     def another(self) -> Trail:
@@ -52,6 +57,7 @@ class Trail:
         """Another element."""
         self._time = time
         self.rounds = self.firings = 0
+        self._counts: Counter[int] = Counter()
         self._causes: dict[int, int | None] = {}
         self._last: dict[int, list[tuple[int, Solution]]] = {}
 
@@ -64,11 +70,21 @@ class Trail:
     def fired(self, rule: int, cause: int | None, fired: Sequence[tuple[int, Solution]]) -> None:
         """A rule fired for solutions (each with its branch) that an effect of `cause` brought about."""
         self.firings += len(fired)
+        self._counts[rule] += len(fired)
         self._causes.pop(rule, None)  # so that the last one stands last
         self._causes[rule] = cause
         self._last[rule] = list(islice(fired, _SHOWN))
         if self.firings > self._limit.firings:
             raise self._unsettled(f"{self._limit.firings:,} firings")
+
+    def look(self, held: int, work: int) -> None:
+        """Refuse more statements than may be held, and more memory; `work` is what has just been done."""
+        if held > self._limit.budget.max_facts:
+            raise too_many_facts(self._limit.budget, held, self._fired())
+        self._meter.memory(work, self._fired)
+
+    def _fired(self) -> dict[str, int]:
+        return {self._rules[rule].name: count for rule, count in self._counts.items()}
 
     def _unsettled(self, after: str) -> UnsettledError:
         cycle = self._cycle()

@@ -17,7 +17,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from ensue.errors import UsageError
+from ensue.errors import BrokenError, UsageError
 from ensue.files import FilePath, Statement
 from ensue.knowledge import Knowledge
 from ensue.networks.dataset import Dataset, Ground
@@ -102,6 +102,7 @@ class Network:
         self._key: str | None = None
         self._label = ""
         self._stopped = False
+        self._failure: BaseException | None = None
         self.tally = Tally()
 
     @classmethod
@@ -167,6 +168,9 @@ class Network:
         """The same for statements of one time, as terms in canonical text."""
         if self._stopped:
             raise UsageError("this network did not settle, and was stopped", hint="make a new one")
+        if self._failure is not None:
+            what = f"this network stopped in the middle: {self._failure or type(self._failure).__name__}"
+            raise BrokenError(what, hint="make a new one") from self._failure
         found = self.start(time)
         quads = [self._arriving(*statement) for statement in statements]
         for element in [[quad] for quad in quads] if self.file.element == "statement" else [quads]:
@@ -186,8 +190,9 @@ class Network:
     def _settle(self, time: int, new: Iterable[Match]) -> Iterator[Result]:
         """Rounds, until all agendas are empty."""
         self._trail.begin(time)
-        self._put(new, None)
         try:
+            self._put(new, None)
+            self._trail.look(len(self), 1)
             while self._agendas:
                 self._trail.round()
                 turn: int | None = min(self._agendas)
@@ -196,6 +201,9 @@ class Network:
                     turn = min((number for number in self._agendas if number > turn), default=None)
         except UnsettledError:
             self._stopped = True
+            raise
+        except BaseException as failure:
+            self._failure = failure
             raise
         self.tally.firings += self._trail.firings
         self.tally.most_rounds = max(self.tally.most_rounds, self._trail.rounds)
@@ -218,6 +226,7 @@ class Network:
             yield self._selected(time, rule, rule.effect, fired)
         else:
             self._put(self._updated(number, fired), number)
+            self._trail.look(len(self), len(fired))
 
     def _updated(self, number: int, fired: list[Waiting]) -> Iterable[Match]:
         templates = self._templates[number]

@@ -29,12 +29,10 @@ class Came(NamedTuple):
     """For each of the statements how many came before it."""
     statements: list[Timed]
 
-    def admitted(self, times: NDArray[np.bool_]) -> list[Timed]:
-        """The statements whose times were let in."""
-        if times.all():
-            return self.statements
-        kept = np.repeat(times, self.times.counts)[self.places].tolist()
-        return [statement for statement, is_kept in zip(self.statements, kept, strict=True) if is_kept]
+    def between(self, first: int, end: int) -> list[Timed]:
+        """The statements that are here of those from one place up to before another."""
+        start, stop = np.searchsorted(self.places, [first, end]).tolist()
+        return self.statements[start:stop]
 
 
 class NetworkSteps(NetworkRun[Networks]):
@@ -51,21 +49,16 @@ class NetworkSteps(NetworkRun[Networks]):
     ) -> Iterator[Result]:
         """Take in what came at once, as a micro-batch brings it, and give what is selected, time after time.
 
-        All of it is judged by the frontier as it was before, whatever the heartbeats of the streams say.
+        Each statement is judged in its place among those of its stream; heartbeats and ends come behind all.
         """
-        frontier, new, newest = self.frontier, list[Waiting](), dict[str, int]()
+        known = {id(each): each for each in self._waiting}
         for stream, part in came:
-            number, times = self._streams[stream], part.times
-            admitted = self._gate.admits_together(stream, times.times, times.counts, (), frontier)
-            new += [(statement[0], number, statement) for statement in part.admitted(admitted)]
-            newest[stream] = max(times.newest, newest.get(stream, times.newest))
-        self._waiting += new
-        for stream, time in newest.items():
-            self._frontier.see(stream, time)
+            self._take(stream, part.times, part.between)
         for stream, time in (heartbeats or {}).items():
             self._frontier.heartbeat(stream, time)
         for stream in ended:
             self._frontier.end(stream)
+        new = (each for each in self._waiting if id(each) not in known)
         self.since = [each for each in new if each[0] > self.frontier]
         return self._release()
 

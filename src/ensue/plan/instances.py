@@ -171,7 +171,8 @@ def _instance(rule: Rule, bind_lists: tuple[Premise, ...], way: _Way) -> Rule | 
         return None
     if not premises and conditions:
         premises = [Premise(way.fill(bind_lists[0].pattern), cut=True)]
-    return Rule(rule.name, tuple(dict.fromkeys(premises)), conclusions, tuple(conditions), rule.place)
+    body = tuple(dict.fromkeys(premises)), conclusions, tuple(conditions)
+    return Rule(rule.name, *body, rule.place, priority=rule.priority)
 
 
 def _is_safe(found: set[Var], conditions: Iterable[Condition], conclusions: Iterable[Pattern]) -> bool:

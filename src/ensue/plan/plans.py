@@ -67,11 +67,20 @@ class Plans:
 
     def __init__(self) -> None:
         self._sent: Mapping[Key, Planned] = {}
+        self._own: Mapping[Key, Specialised] = {}
         self._made: dict[Key, tuple[Specialised, RuleSet, Closed]] = {}
 
     def take(self, sent: Mapping[Key, Planned]) -> None:
         """Go by these plans from now on, where they fit."""
         self._sent = sent
+
+    def restore(self, own: Mapping[Key, Specialised]) -> None:
+        """Go by these plans from now on: they are over this very background, in its integers."""
+        self._own = own
+
+    def image(self) -> dict[Key, Specialised]:
+        """The plans that were made, for a process that has the same background in the same integers."""
+        return {key: plan for key, (plan, _, _) in self._made.items()}
 
     def give(self) -> dict[Key, Planned]:
         """The plans that were made, to be sent."""
@@ -83,8 +92,9 @@ class Plans:
         """What some readers need of rules and background: as it was sent, or else found now."""
         every = list(readers)
         key: Key = graphs, tuple((query.name, read) for query, read in every)
-        sent = self._sent.get(key)
-        found = None if sent is None else sent.over(rules, background)
+        sent, found = self._sent.get(key), self._own.get(key)
+        if found is None and sent is not None:
+            found = sent.over(rules, background)
         if found is None:
             found = specialise(every, rules, background)
             self._made[key] = found, rules, background

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ensue.errors import UsageError
 from ensue.events.engine import EventEngine
 from ensue.model import FOREVER, NEVER
 from ensue.query.arrivals import Arrival, Arrivals
 from ensue.query.background import Background
 from ensue.query.loose import StreamLog
 from ensue.query.materialise import Materialisation
+from ensue.query.partial import Partial
 from ensue.query.running import RunningQuery
 from ensue.query.scopeplans import ScopePlans
 from ensue.query.scopes import Bound, Scope, background_name
@@ -122,6 +122,22 @@ class Admission:
             for events in self._engines:
                 events.admit(stream, arrivals)
 
+    def miss(self, stream: str, time: int, partial: Partial) -> None:
+        """What a stream brings at a time was made of partial answers, and there may be more of it."""
+        for scope, source in self._offsets.get(stream, ()):
+            at = time if scope.axis == "time" else self._newest.get((scope.axis, stream), 0) + 1
+            source.miss(stream, at, partial)
+
+    def missing(self) -> list[list[Any]]:
+        """What is missing of the statements that scopes hold, as plain data; nothing where nothing is."""
+        every = [source.shedding.missing() for source in self._sources.materialisations.values()]
+        return every if any(every) else []
+
+    def miss_again(self, missing: Iterable[list[Any]]) -> None:
+        """Go on from what `missing` gave."""
+        for source, found in zip(self._sources.materialisations.values(), missing, strict=False):
+            source.shedding.miss_again(found)
+
     def admit_events(self, stream: str, window: EventWindow, arrivals: Arrivals, numbers: Times) -> None:
         """Let statements into the events of these numbers."""
         if len(arrivals):
@@ -156,11 +172,6 @@ class Admission:
 
     def retract(self, stream: str, row: Arrival, *, every: bool) -> int:
         """Take back the newest (or `every`) copy of a statement wherever it is; say how many there were."""
-        if any(on.stream == stream for running in self._events for on in running.query.streams):
-            what = f"a temporal query reads <{stream}>, and what it has composed cannot be taken back"
-            raise UsageError(
-                what, hint="send the retraction as an event of its own, and ask for NOT { } of it"
-            )
         sources = (source for scope, source in self._offsets.get(stream, ()) if scope.events is None)
         found = [source.retract(row, every=every) for source in sources]
         if stream in self._sources.logs:

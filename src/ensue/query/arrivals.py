@@ -73,6 +73,11 @@ class Arrivals:
         return Arrivals(self.times[part], self.s[part], self.p[part], self.o[part], self.graph[part])
 
     @property
+    def newest(self) -> int:
+        """The greatest time; NEVER if there are none."""
+        return int(self.times.max(initial=NEVER))
+
+    @property
     def _columns(self) -> tuple[Times, Terms, Terms, Terms, Terms]:
         return self.times, self.s, self.p, self.o, self.graph
 
@@ -106,19 +111,24 @@ class Batch:
 
     >>> one = Arrivals.of([20], [1], [5], [3], [0])
     >>> some = Batch(Runs.of(np.array([10, 20])), one, np.array([1]))
-    >>> len(some.admitted(np.array([True, False]))), len(some.admitted(np.array([False, True])))
+    >>> len(some.between(0, 1)), len(some.between(1, 2))
     (0, 1)
     """
 
     times: Runs
     arrivals: Arrivals
     rows: NDArray[np.int64] | None = None
-    """Which of all they are; None: all matter."""
+    """Which of all they are, in order; None: all matter."""
 
     @classmethod
     def of(cls, arrivals: Arrivals) -> Batch:
         """All of them matter."""
         return cls(Runs.of(arrivals.times), arrivals)
+
+    @classmethod
+    def one_by_one(cls, arrivals: Arrivals) -> Batch:
+        """The same for few, of which each has a time of its own."""
+        return cls(Runs.one_by_one(arrivals.times), arrivals)
 
     @classmethod
     def joined(cls, parts: Sequence[Batch]) -> Batch:
@@ -131,12 +141,12 @@ class Batch:
         rows = [start + part._numbers for start, part in zip(starts, parts, strict=True)]
         return cls(times, arrivals, np.concatenate(rows))
 
-    def admitted(self, mask: NDArray[np.bool_]) -> Arrivals:
-        """What matters of those whose times a mask over the runs marks."""
-        if mask.all():
-            return self.arrivals
-        each = np.repeat(mask, self.times.counts)
-        return self.arrivals[each if self.rows is None else each[self.rows]]
+    def between(self, first: int, end: int) -> Arrivals:
+        """What matters of those that come from one place up to before another."""
+        if self.rows is None:
+            return self.arrivals[first:end]
+        start, stop = np.searchsorted(self.rows, [first, end]).tolist()
+        return self.arrivals[start:stop]
 
     @property
     def _numbers(self) -> NDArray[np.int64]:

@@ -21,7 +21,7 @@ from ensue.maintain.represented import Represented, represented
 from ensue.model import BACKGROUND, Copies, Facts, by_column
 from ensue.plan import linear
 from ensue.plan.asked import Fed
-from ensue.plan.known import Closed
+from ensue.plan.known import Closed, Rows
 from ensue.plan.linear import TooMuchFollows
 from ensue.plan.lookout import Lookout, Numbers, list_for_rules
 from ensue.plan.plans import Plans
@@ -30,6 +30,7 @@ from ensue.plan.specialise import Reader, Specialised
 from ensue.plan.unfold import refused_by
 from ensue.query.apart import Apart
 from ensue.query.arrivals import Arrivals
+from ensue.query.background_image import BackgroundImage, StatedImage, in_arrays
 from ensue.query.dataset import Columns, PlainGraph, visible
 from ensue.query.materialise import CONTEXT
 from ensue.query.parting import Keys
@@ -39,6 +40,7 @@ from ensue.rules.tree import RuleSet
 from ensue.violations import Violation, violations_in
 
 if TYPE_CHECKING:
+    from ensue.maintain.kernel.flatdictionary import TermsImage
     from ensue.maintain.recompute import Recompute
 
 _AT_ONCE = 10_000
@@ -56,14 +58,20 @@ class Background:
         strategy: str,
         equality: str = EQUALITIES[0],
         stated: Copies | None = None,
+        image: BackgroundImage | None = None,
     ) -> None:
-        """`stated` is what the knowledge has for background, if it was read already."""
+        """`stated` is what the knowledge has for background, if it was read already.
+
+        `image`: all that there is to know of it, in whose integers the dictionary is.
+        """
         self.rules = rules
         self._equality = equality
         self.strategy = strategy
         self._dictionary = dictionary
         self._knowledge = knowledge
         self._loaded: dict[str, Copies] = {}
+        self._facts: dict[frozenset[str], Facts] = {}
+        """What follows, where that was found out by another process."""
         self._closed: dict[frozenset[str], Columns] = {}
         self._closers: dict[frozenset[str], Recompute] = {}
         self._knowns: dict[frozenset[str], Closed] = {}
@@ -71,7 +79,35 @@ class Background:
         self.plans = Plans()
         refused = refused_by(rules)
         self._refused = Lookout(refused, dictionary.pin) if refused else None
-        self._stated = self._read(knowledge.background()) if stated is None else stated
+        if image is not None:
+            self._restore(image)
+        else:
+            self._stated = self._read(knowledge.background()) if stated is None else stated
+
+    def image(self, terms: TermsImage) -> BackgroundImage:
+        """What was read and found out up to now, for another process to begin with.
+
+        `terms` are all those of the dictionary.
+        """
+        facts = {graphs: in_arrays(self._closed_facts(graphs)) for graphs in self._knowns}
+        settled = {
+            graphs: replace(found, facts=facts.get(graphs) if found.facts is not None else None)
+            for graphs, found in self._settled.items()
+        }
+        return BackgroundImage(
+            terms,
+            StatedImage.of(self._stated),
+            {iri: StatedImage.of(graph) for iri, graph in self._loaded.items()},
+            settled,
+            facts,
+            self.plans.image(),
+        )
+
+    def _restore(self, image: BackgroundImage) -> None:
+        self._stated = image.stated.copies()
+        self._loaded = {iri: graph.copies() for iri, graph in image.loaded.items()}
+        self._settled, self._facts = dict(image.settled), dict(image.facts)
+        self.plans.restore(image.plans)
 
     def under(self, rules: RuleSet) -> Background:
         """The same knowledge under other rules."""
@@ -93,6 +129,7 @@ class Background:
         caches: tuple[dict[frozenset[str], Any], ...] = (
             self._closed,
             self._closers,
+            self._facts,
             self._knowns,
             self._settled,
         )
@@ -133,6 +170,10 @@ class Background:
         settled = self._settle(graphs)
         reports = (report for report in (settled.unfolded.report, settled.report) if report is not None)
         return Specialised(settled.unfolded.rules, None, reports=tuple(reports))
+
+    def closed_rows(self, graphs: frozenset[str]) -> Rows:
+        """All statements of the closed background and these graphs, for a plan under which no more follow."""
+        return np.arange(len(self._known(graphs)))
 
     def refuse_lists(self, where: str, s: Numbers, p: Numbers, o: Numbers) -> None:
         """Raise InputError if something outside of the background brings what rules over lists ask for."""
@@ -251,6 +292,8 @@ class Background:
 
     def _closed_facts(self, graphs: frozenset[str]) -> Facts:
         """The background and these graphs, closed, about representatives."""
+        if graphs in self._facts:
+            return self._facts[graphs]
         facts = self._settle(graphs).facts
         return self._closer(graphs).closure(BACKGROUND) if facts is None else facts
 

@@ -36,6 +36,7 @@ class Counting:
             "frontier": self.intake.time,
             "terms": len(self.dictionary),
             "windows": sum(each.evaluations for each in queries if not isinstance(each, EventQuery)),
+            "skipped": sum(running.skipped for running in queries),
             "events": sum(each.evaluations for each in queries if isinstance(each, EventQuery)),
             "answers": answers,
             "seconds": self.sources.stages.seconds(),

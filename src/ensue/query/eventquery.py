@@ -21,6 +21,7 @@ from ensue.query.compiled.apart import AtOnce
 from ensue.query.compiled.evaluator import CompiledEvaluator
 from ensue.query.dataset import Dataset, PlainGraph
 from ensue.query.output import Result
+from ensue.query.partial import Partial
 from ensue.query.running import RunningQuery
 from ensue.query.splitting import Ended, context_of
 from ensue.windows.events import EventWindow
@@ -61,14 +62,17 @@ class EventQuery(RunningQuery):
             present = dict(zip(contexts.tolist(), chosen.numbers.tolist(), strict=True))
             parts = self._read_events(present)
             every = list(self._answers(parts, contexts))
-            self._compare(chosen, contexts, every, present)
+            missing = (self._sources.materialisations[bound.scope] for bound in self.bounds.values())
+            partial = Partial.together(source.partial(source.threshold) for source in missing)
+            if partial is None:
+                self._compare(chosen, contexts, every, present)
         self.evaluations += len(chosen)
         if self.emitter.remembers:
             every = [self.emitter.emit(answers) for answers in every]
         name, graphs = self.name, self._graphs(chosen)
         rows = zip(chosen.first.tolist(), chosen.last.tolist(), every, graphs, strict=True)
         results = (
-            Result(name, first, last, answers, of_event=True, graph=graph)
+            Result(name, first, last, answers, of_event=True, graph=graph, partial=partial)
             for first, last, answers, graph in rows
         )
         return dict(zip(chosen.numbers.tolist(), results, strict=True))

@@ -20,7 +20,7 @@ from ensue.query.language_cursor import Cursor
 from ensue.query.language_events import find_events
 from ensue.query.language_markers import EventClause, event_window
 from ensue.query.language_select import written_out
-from ensue.query.language_sparql import Inner, algebra, inner
+from ensue.query.language_sparql import Inner, algebra, as_sparql, inner
 from ensue.query.tree import ContinuousQuery, Form, Kind, Partition, Relation, StreamWindow
 from ensue.rules.lexer import Source, Token
 from ensue.rules.textlimits import check_limits
@@ -81,7 +81,7 @@ def _parse(text: str, file: str, name: str) -> ContinuousQuery:
 
 def _sparql(source: Source, tokens: list[Token], ours: set[Token]) -> Inner:
     left = [token for token in tokens if token not in ours]
-    return inner(source, tokens, ours, replaced=written_out(left))
+    return inner(source, tokens, ours, replaced=written_out(source, left, as_sparql))
 
 
 def _name(found: Outline, name: str) -> str:

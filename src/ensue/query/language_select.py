@@ -7,14 +7,18 @@ in its place: `(COUNT(?r) AS ?c) (?c + 1 AS ?d)` becomes `(COUNT(?r) AS ?c) ((CO
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from ensue.rules.lexer import Token
+from ensue.errors import QueryError
+from ensue.rules.lexer import Source, Token
 
 _AGGREGATES = ("COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT")
 _CHANGING = ("RAND", "NOW", "UUID", "STRUUID", "BNODE")
 """What gives another value at each call cannot be called twice instead of once."""
+MAX_WRITTEN_OUT = 4_000
+"""How long an expression may become: names that use each other could double it with each."""
 _AFTER_GROUPS = ("HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")
 
 
@@ -55,18 +59,34 @@ def clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
             yield _clause(tokens, at + 1)
 
 
-def written_out(tokens: Sequence[Token]) -> dict[Token, str]:
-    """What stands in place of names that earlier items of the same SELECT introduce, where it aggregates."""
+def written_out(source: Source, tokens: Sequence[Token], text_of: Callable[[Token], str]) -> dict[Token, str]:
+    """What stands in place of names that earlier items of the same SELECT introduce, where it aggregates.
+
+    `text_of` is what a token is to the parser. Raises QueryError where an expression becomes too long.
+    """
     found: dict[Token, str] = {}
     for clause in clauses(tokens):
         texts: dict[str, str] = {}
         for item in clause.items if clause.aggregates else ():
-            for token in _outside_aggregates(item.expression or ()):
-                if token.kind == "var" and token.text[1:] in texts:
-                    found[token] = texts[token.text[1:]]
+            used = [token for token in _outside_aggregates(item.expression or ()) if token.text[1:] in texts]
+            found |= {token: texts[token.text[1:]] for token in used if token.kind == "var"}
+            whole = _joined(item.expression or (), found, text_of)
+            if used and len(whole) > MAX_WRITTEN_OUT:
+                what = f"{item.variable.text} is more than {MAX_WRITTEN_OUT:,} characters when written out"
+                hint = "name parts of it in a subquery"
+                raise QueryError(what, place=source.place(item.variable.start), hint=hint)
             if item.expression and not any(token.is_word(*_CHANGING) for token in item.expression):
-                texts[item.name] = f"({' '.join(found.get(each, each.text) for each in item.expression)})"
+                texts[item.name] = f"({whole})"
     return found
+
+
+def _joined(tokens: Sequence[Token], found: Mapping[Token, str], text_of: Callable[[Token], str]) -> str:
+    parts = [found.get(token) or text_of(token) for token in tokens[:1]]
+    for left, right in pairwise(tokens):
+        # A tag stays at its string.
+        apart = left.start + len(left.text) < right.start
+        parts += [" " if apart else "", found.get(right) or text_of(right)]
+    return "".join(parts)
 
 
 def ungrouped(tokens: Sequence[Token]) -> Token | None:
@@ -96,7 +116,7 @@ def _clause(tokens: Sequence[Token], at: int) -> Clause:
     while at < len(tokens) and tokens[at].is_word("DISTINCT", "REDUCED"):
         at += 1
     while at < len(tokens) and (tokens[at].kind == "var" or tokens[at].is_op("(")):
-        end = _closing(tokens, at)
+        end = closing_of(tokens, at)
         inner = tokens[at + 1 : end]
         if tokens[at].kind == "var":
             items.append(Item(tokens[at], None))
@@ -105,7 +125,7 @@ def _clause(tokens: Sequence[Token], at: int) -> Clause:
         at = end + 1
     while at < len(tokens) and not tokens[at].is_op("{"):
         at += 1
-    at = _closing(tokens, at) + 1
+    at = closing_of(tokens, at) + 1
     grouped, groups, rest = _modifiers(tokens, at)
     asked = [*(token for item in items for token in item.expression or ()), *rest]
     return Clause(
@@ -118,14 +138,14 @@ def _modifiers(tokens: Sequence[Token], at: int) -> tuple[set[str], bool, list[T
     grouped: set[str] = set()
     end = at
     while end < len(tokens) and not tokens[end].is_op("}"):
-        end = _closing(tokens, end) + 1
+        end = closing_of(tokens, end) + 1
     level = tokens[at:end]
     start = next((number for number, token in enumerate(level) if token.is_word("GROUP")), None)
     if start is None:
         return grouped, False, list(level)
     number = start + 2
     while number < len(level) and not level[number].is_word(*_AFTER_GROUPS):
-        behind = _closing(level, number) + 1
+        behind = closing_of(level, number) + 1
         part = level[number:behind]
         if len(part) == 1 and part[0].kind == "var":
             grouped.add(part[0].text[1:])
@@ -139,15 +159,15 @@ def _outside_aggregates(tokens: Sequence[Token]) -> Iterator[Token]:
     at = 0
     while at < len(tokens):
         if tokens[at].is_word(*_AGGREGATES) and at + 1 < len(tokens):
-            at = _closing(tokens, at + 1)
+            at = closing_of(tokens, at + 1)
         elif tokens[at].is_op("{"):  # EXISTS { }, which has variables of its own
-            at = _closing(tokens, at)
+            at = closing_of(tokens, at)
         else:
             yield tokens[at]
         at += 1
 
 
-def _closing(tokens: Sequence[Token], at: int) -> int:
+def closing_of(tokens: Sequence[Token], at: int) -> int:
     """The bracket that closes the one at `at`, or `at` if there is none."""
     depth = 0
     for number in range(at, len(tokens)):

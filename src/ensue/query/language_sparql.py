@@ -74,7 +74,7 @@ def inner(
         else:
             left.append(token)
             starts.append(len(text))
-            text += _as_sparql(token)
+            text += as_sparql(token)
     return Inner(source, text + blank(source.text[end:]), tuple(left), tuple(starts))
 
 
@@ -82,7 +82,7 @@ _ESCAPE = re.compile(r"\\u(.{4})|\\U(.{8})|\\.|\t", re.DOTALL)
 _ESCAPED = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "'": "\\'", "\\": "\\\\"}
 
 
-def _as_sparql(token: Token) -> str:
+def as_sparql(token: Token) -> str:
     """A token as rdflib gets to see it; mostly of the same length."""
     if token.is_word("WINDOW"):
         return "GRAPH "
@@ -217,7 +217,7 @@ def _literals_as_written() -> Iterator[None]:
 def _index(query: Inner, offset: int) -> int:
     """Which token is at, or next after, an offset of the text."""
     at = bisect_right(query.starts, offset)
-    inside = at > 0 and offset < query.starts[at - 1] + len(_as_sparql(query.tokens[at - 1]))
+    inside = at > 0 and offset < query.starts[at - 1] + len(as_sparql(query.tokens[at - 1]))
     return at - 1 if inside else at
 
 

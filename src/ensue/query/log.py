@@ -21,6 +21,8 @@ class Mark:
 
     frontier: int
     numbers: Mapping[str, int]
+    streams: Mapping[str, tuple[int, bool]] = field(default_factory=dict)
+    """The watermark of each stream, and whether it had ended."""
 
 
 @dataclass(frozen=True, slots=True)

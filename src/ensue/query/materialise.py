@@ -7,31 +7,37 @@ stream, or when the background changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from ensue.dictionary import Dictionary
+from ensue.errors import BudgetError
 from ensue.maintain.contract import Maintainer
 from ensue.model import BACKGROUND, NEVER, Copies, Facts
+from ensue.plan.known import Rows
 from ensue.plan.lookout import Lookout
 from ensue.plan.specialise import Specialised
 from ensue.plan.strategy import StrategyChoice
 from ensue.query.apart import Apart, Parts, PlainParts, Present
 from ensue.query.arrivals import Arrival, Arrivals
 from ensue.query.dataset import Columns, Graph, Integers, Pattern, PlainGraph, Solutions, visible
+from ensue.query.partial import Partial, Shedding
 from ensue.query.parting import Keys, Parting, WindowParts
 from ensue.query.scopes import Scope
 from ensue.query.splitting import context_of
 from ensue.query.stages import Stages
 from ensue.query.violations import wrong, wrong_apart
+from ensue.rules.tree import Rule
 from ensue.windows.frontier import Times
 
 if TYPE_CHECKING:
     from ensue.maintain.kernel.folder import Folder
+
+T = TypeVar("T")
 
 CONTEXT = 1
 """The one context of a scope's maintainer, unless the scope is partitioned."""
@@ -103,6 +109,9 @@ class Plans(Protocol):
     def schema_came(self, stream: str, s: str, p: str, o: str) -> None:
         """A stream brought what a plan has assumed away."""
 
+    def closed_rows(self, scope: Scope) -> Rows:
+        """All statements of a scope's closed background."""
+
     def choose(self, scope: Scope, plan: Specialised, *, only_answers: bool) -> StrategyChoice:
         """Who does it."""
 
@@ -143,6 +152,10 @@ class Materialisation:
         """What has a stamp at or below it is gone."""
         self._still: Columns | None = None
         self._parting = self._make_parting()
+        self.shedding = Shedding()
+        """What it goes without where the budget does not allow all."""
+        self._under: tuple[Rule, ...] = ()
+        """The rules under which was derived last."""
 
     def watch(self, patterns: Iterable[tuple[Pattern, ...]]) -> None:
         """Keep the solutions of these patterns from now on, if the maintainer can."""
@@ -173,16 +186,47 @@ class Materialisation:
     @property
     def maintainer(self) -> Maintainer:
         """Who keeps it closed now, for all who read it."""
-        return self._current.maintainer
+        return self._use(lambda made: made.maintainer)
+
+    def _use(self, work: Callable[[_Made], T]) -> T:
+        """Do something with the maintainer; where that exceeds the budget, go without more if that may be."""
+        while True:
+            try:
+                return work(self._current)
+            except BudgetError as exceeded:
+                if not self._goes_without(exceeded):
+                    raise
+            self._dictionary.meter.dropped()
+
+    def _goes_without(self, exceeded: BudgetError) -> bool:
+        """Leave rules or statements out, those of the lowest priority; False where that does not help."""
+        if self._dictionary.meter.budget.at_limit != "partial" or exceeded.of_background:
+            return False
+        held = self._held if self._made is None else _copies(self._made.maintainer, NEVER)
+        kept = None if held is None else self.shedding.leave_out(self._under, exceeded.derived, held)
+        if kept is None:
+            return False
+        self._held, self._made, self._plan, self._still = kept, None, None, None
+        return True
+
+    def partial(self, threshold: int) -> Partial | None:
+        """What is missing of what is above a threshold now; None if it is complete."""
+        return self.shedding.at(threshold)
+
+    def miss(self, stream: str, time: int, partial: Partial) -> None:
+        """What a stream brings at a time was made of partial answers."""
+        self.shedding.miss(time + self._offsets[stream], partial)
 
     @property
     def _current(self) -> _Made:
         if self._made is None or self._plan is None:
             plan, choice = self._planned()
+            self._under = plan.rules.rules
             if self._made is None or not self._made.does_the_same(plan, choice):
                 held = self._held if self._made is None else _copies(self._made.maintainer, NEVER)
                 if held is not None and self._brings_schema(plan, held):
                     plan, choice = self._planned()
+                    self._under = plan.rules.rules
                 self._made, self._held = self._make(plan, choice, held), None
             if self._made.sparing is not None:
                 self._made.sparing.spare(only_answers=self._only_answers and self._plans.prunes)
@@ -190,8 +234,17 @@ class Materialisation:
         return self._made
 
     def _planned(self) -> tuple[Specialised, StrategyChoice]:
-        plan = self._plans.whole(self.scope) if self._schema_came else self._plans.find(self.scope)
-        return plan, self._plans.choose(self.scope, plan, only_answers=self._only_answers)
+        try:
+            plan = self._plans.whole(self.scope) if self._schema_came else self._plans.find(self.scope)
+            choice = self._plans.choose(self.scope, plan, only_answers=self._only_answers)
+        except BudgetError as exceeded:
+            exceeded.of_background = True  # To hold fewer statements of streams would not help.
+            raise
+        if not self.shedding.is_active:
+            return plan, choice
+        # What follows from the background alone is there all the same, whoever has seen it already.
+        rows = self._plans.closed_rows(self.scope) if plan.background is None else plan.background
+        return replace(self.shedding.without(plan), background=rows), choice
 
     def _brings_schema(self, plan: Specialised, held: Copies) -> bool:
         """Whether there is, among copies that came under another plan, what this one has assumed away."""
@@ -246,9 +299,9 @@ class Materialisation:
         """Let statements of one of the scope's streams in."""
         self._look_out(stream, arrivals)
         offset, parting = self._offsets[stream], self._parting
-        self.maintainer.admit(
-            parting.admit(arrivals, offset) if parting else arrivals.copies(CONTEXT, offset)
-        )
+        copies = parting.admit(arrivals, offset) if parting else arrivals.copies(CONTEXT, offset)
+        self.maintainer.admit(copies)
+        self._use(lambda _: self._dictionary.meter.memory(len(copies), dict))
 
     def admit_events(self, stream: str, arrivals: Arrivals, numbers: Times) -> None:
         """Let statements in, each into the context of its event, whose number is its stamp."""
@@ -257,7 +310,7 @@ class Materialisation:
 
     def _look_out(self, stream: str, arrivals: Arrivals) -> None:
         """See whether a stream brings what the plan has assumed away."""
-        lookout = self._current.lookout
+        lookout = self._use(lambda made: made.lookout)
         if lookout is not None and (row := lookout.first(arrivals.s, arrivals.p, arrivals.o)) is not None:
             decode = self._dictionary.decode
             self._plans.schema_came(
@@ -282,6 +335,8 @@ class Materialisation:
             copies = self._parting.retracted(row, every=every)
         else:
             copies.append(CONTEXT, s, p, o, 0, graph)
+        if self._dictionary.meter.budget.at_limit == "partial":
+            self._use(lambda made: made.maintainer.statistics())  # What is due is done before, not within.
         return self.maintainer.retract(copies, every=every)
 
     def forget(self, threshold: int) -> None:
@@ -290,8 +345,12 @@ class Materialisation:
             self.threshold = threshold
             if self._parting:
                 self._parting.forget(threshold)
+            if self.shedding.may_return(threshold, lambda: len(_copies(self.maintainer, threshold))):
+                self._held = _copies(self.maintainer, threshold)
+                self._made = self._plan = self._still = None
+                self.shedding.come_back()
             with self._stages.of("maintain"):
-                self.maintainer.advance(threshold)
+                self._use(lambda made: made.maintainer.advance(threshold))
 
     def read(self, threshold: int) -> Graph:
         """The graph of what has a stamp above a threshold, as of now."""
@@ -315,7 +374,7 @@ class Materialisation:
     def read_wrong_events(self, present: Present) -> Parts:
         """The violations in them, and nothing else."""
         with self._stages.of("maintain"):
-            found = wrong_apart(self.maintainer.closure(None, self.threshold), self._dictionary)
+            found = wrong_apart(self._closure(None, self.threshold), self._dictionary)
         return PlainParts(Columns.none(), found, present)
 
     def read_wrong(self, threshold: int) -> Graph:
@@ -323,55 +382,63 @@ class Materialisation:
         if not self.maintainer.stamped:
             self.forget(threshold)
         with self._stages.of("maintain"):
-            return PlainGraph(live=wrong(self.maintainer.closure(CONTEXT, threshold), self._dictionary))
+            return PlainGraph(live=wrong(self._closure(CONTEXT, threshold), self._dictionary))
 
     def read_wrong_apart(self, threshold: int) -> Parts:
         """The same in parts, where the scope is partitioned."""
         parts = self.read_apart(threshold)
         with self._stages.of("maintain"):
-            found = wrong_apart(self.maintainer.closure(None, threshold), self._dictionary)
+            found = wrong_apart(self._closure(None, threshold), self._dictionary)
         return PlainParts(Columns.none(), found, parts.present, parts.unkeyed)
 
     @property
     def still(self) -> Columns:
         """The background with what follows from it: the same object each time."""
         if self._still is None:
-            self._still = self._see(self.maintainer.closure(BACKGROUND))
+            self._still = self._see(self._closure(BACKGROUND, None))
         return self._still
+
+    def _closure(self, context: int | None, threshold: int | None) -> Facts:
+        return self._use(lambda made: made.maintainer.closure(context, threshold))
 
     def live(self, threshold: int) -> Columns:
         """What is above a threshold now, besides background."""
         with self._stages.of("maintain"):
-            return self._see(self.maintainer.closure(CONTEXT, threshold))
+            return self._see(self._closure(CONTEXT, threshold))
 
     def solutions(self, patterns: tuple[Pattern, ...], threshold: int) -> Solutions | None:
         """The maintained solutions above a threshold now, if they are."""
-        watching = self._current.watching
-        if watching is None:
-            return None
+
+        def solutions(made: _Made) -> Solutions | None:
+            watching = made.watching
+            return None if watching is None else watching.solutions(patterns, CONTEXT, threshold)
+
         with self._stages.of("maintain"):
-            return watching.solutions(patterns, CONTEXT, threshold)
+            return self._use(solutions)
 
     def live_apart(self, threshold: int) -> Apart:
         """What is above a threshold now in each context, besides background."""
         with self._stages.of("maintain"):
-            return Apart.seen(self.maintainer.closure(None, threshold), self._dictionary)
+            return Apart.seen(self._closure(None, threshold), self._dictionary)
 
     def solutions_apart(
         self, patterns: tuple[Pattern, ...], threshold: int
     ) -> tuple[Integers, Solutions] | None:
         """The maintained solutions of all contexts above a threshold now, if they are."""
-        maintainer = self.maintainer
-        if not isinstance(maintainer, WatchingApart):
-            return None
+
+        def solutions(made: _Made) -> tuple[Integers, Solutions] | None:
+            if not isinstance(made.maintainer, WatchingApart):
+                return None
+            return made.maintainer.solutions_apart(patterns, threshold)
+
         with self._stages.of("maintain"):
-            return maintainer.solutions_apart(patterns, threshold)
+            return self._use(solutions)
 
     def used_terms(self) -> list[Iterable[int]]:
         """The columns of integers still in use."""
         still = [] if self._still is None else [self._still.s, self._still.p, self._still.o]
         parted = self._parting.used_terms() if self._parting else []
-        return [*self.maintainer.used_terms(), *still, *parted]
+        return [*self._use(lambda made: list(made.maintainer.used_terms())), *still, *parted]
 
     def settle(self, *, only_answers: bool) -> bytes | None:
         """Keep no log of copies from now on; None if it cannot be put away all the same.
@@ -405,13 +472,14 @@ class Materialisation:
 
     def statistics(self) -> dict[str, int]:
         """The maintainer's counters."""
-        return self.maintainer.statistics()
+        return self._use(lambda made: made.maintainer.statistics())
 
     def derived(self) -> int:
         """How many of the facts held are not stated. Looks at all of them."""
         stated = {(context, s, p, o) for context, s, p, o, _, _ in self.maintainer.copies()}
-        sparing = self._current.sparing
-        facts = sparing.held(None) if sparing else self.maintainer.closure(None)
+        facts = self._use(
+            lambda made: made.sparing.held(None) if made.sparing else made.maintainer.closure(None)
+        )
         return sum((context, s, p, o) not in stated for context, s, p, o, _ in facts)
 
     def _make_parting(self) -> Parting | None:

@@ -24,6 +24,7 @@ from ensue.query.compiled.split import split
 from ensue.query.dataset import Dataset, PlainGraph
 from ensue.query.emit import Emitter
 from ensue.query.output import Result
+from ensue.query.partial import Partial
 from ensue.query.partitioned import in_order
 from ensue.query.share import Cut
 from ensue.query.tree import ContinuousQuery
@@ -108,7 +109,17 @@ def _result(parts: Sequence[Result], given: Answers) -> Result:
     until = None if given.stamps is None else [None if s == FOREVER else s for s in given.stamps]
     exact = all(part.exact for part in parts)
     answers = Answers(given.form, given.variables, given.rows)
-    return Result(first.query, first.open, first.close, answers, until, exact=exact)
+    partial = Partial.together(part.partial for part in parts)
+    return Result(
+        first.query,
+        first.open,
+        first.close,
+        answers,
+        until,
+        exact=exact,
+        skipped=first.skipped,
+        partial=partial,
+    )
 
 
 def _stamps(parts: Sequence[Result]) -> list[int] | None:

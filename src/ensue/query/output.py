@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ensue.errors import UsageError, did_you_mean
@@ -18,7 +18,9 @@ from ensue.query.output_rows import Csv, Tsv
 from ensue.query.output_table import Table
 from ensue.query.output_terms import json_term, statement
 from ensue.query.output_writer import Sink, Writer
+from ensue.query.partial import Partial
 from ensue.query.tree import Form
+from ensue.windows.stretch import Stretch
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,15 @@ class Result:
     """The name of the graph of an event that is an element of its stream, or the key of a network among
     several; "" for none; otherwise None.
     """
+    skipped: Stretch | None = None
+    """The evaluations just before this one that were passed over: they would have seen the same."""
+    partial: Partial | None = None
+    """What was left out of the derivation, where the budget did not allow all; None: nothing was."""
     part: bool = False
     """Whether this is what one shard has to give, for `merge.py`: solutions, and no answers yet."""
 
     def json(self) -> dict[str, Any]:
-        """The result as `--output jsonl` has it. `until` and `exact` are there only if they say something."""
+        """The result as `--output jsonl` has it. What would say nothing is left out."""
         found: dict[str, Any] = {"query": self.query, "open": self.open, "close": self.close}
         match self.answers.form:
             case Form.SELECT:
@@ -60,7 +66,16 @@ class Result:
             found["until"] = list(self.until)
         if not self.exact:
             found["exact"] = False
+        if self.skipped is not None:
+            found["skipped"] = asdict(self.skipped)
+        if self.partial is not None:
+            found["partial"] = self.partial.json()
         return found
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing was left out of the derivation."""
+        return self.partial is None
 
     def _bindings(self) -> list[dict[str, Any]]:
         names = self.answers.variables
@@ -93,8 +108,8 @@ WRITERS: dict[str, type[Writer]] = {
 """The formats by name."""
 
 
-def writer(kind: str, out: Sink) -> Writer:
-    """The writer of a format.
+def writer(kind: str, out: Sink, *, until: bool = False) -> Writer:
+    """The writer of a format; `until`: it has to say when answers will leave.
 
     >>> import sys
     >>> answers = Answers(Form.ASK, (), [()])
@@ -104,4 +119,8 @@ def writer(kind: str, out: Sink) -> Writer:
     if kind not in WRITERS:
         hint = did_you_mean(kind, WRITERS) or f"one of {', '.join(WRITERS)}"
         raise UsageError(f"unknown output format '{kind}'", hint=hint)
-    return WRITERS[kind](out)
+    made = WRITERS[kind](out, until=until)
+    if until and not made.holds_until:
+        known = ", ".join(name for name, each in WRITERS.items() if each.holds_until)
+        raise UsageError(f"{kind} has no place for when an answer will leave", hint=f"one of {known}")
+    return made

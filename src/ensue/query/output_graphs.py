@@ -22,6 +22,7 @@ class NTriples(Writer):
     """All triples, one a line; which evaluation they are of is not said."""
 
     forms = frozenset({Form.CONSTRUCT, Form.DESCRIBE})
+    holds_until = False
 
     def text(self, result: Result) -> str:
         """The lines of an evaluation."""
@@ -32,6 +33,7 @@ class TriG(Writer):
     """Each evaluation a named graph, and when it was: a stream that can be read again."""
 
     forms = frozenset({Form.CONSTRUCT, Form.DESCRIBE})
+    holds_until = False
 
     def text(self, result: Result) -> str:
         """The graph of an evaluation."""

@@ -28,8 +28,12 @@ class Table(Writer):
             return f"{head}: no answers\n\n"
         count = len(answers.rows)
         noun = "answer" if answers.form is Form.SELECT else "triple"
-        names = [f"?{name}" for name in answers.variables] if answers.form is Form.SELECT else _COLUMNS
+        names = [f"?{name}" for name in answers.variables] if answers.form is Form.SELECT else [*_COLUMNS]
         cells = [[visible(term or "") for term in row] for row in answers.rows]
+        if result.until is not None:
+            names.append("until")
+            for row, time in zip(cells, result.until, strict=True):
+                row.append("forever" if time is None else str(time))
         lines = aligned([names, *cells])
         return "\n".join([f"{head}: {count} {noun}{'s' if count > 1 else ''}", *lines]) + "\n\n"
 

@@ -28,9 +28,13 @@ class Writer(ABC):
 
     forms: frozenset[Form] = frozenset(Form)
     """The forms of queries whose answers the format can hold."""
+    holds_until = True
+    """Whether there is a place for when an answer will leave."""
 
-    def __init__(self, out: Sink) -> None:
+    def __init__(self, out: Sink, *, until: bool = False) -> None:
+        """`until`: there is one in each result, also where it is unknown."""
         self._out = out
+        self._until = until
 
     def write(self, result: Result) -> None:
         """Write one evaluation. Raises UsageError where the format cannot hold such answers."""

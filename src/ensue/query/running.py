@@ -18,6 +18,7 @@ from ensue.query.dataset import Dataset, Graph, Pattern, PlainGraph
 from ensue.query.emit import Emitter, PartEmitter
 from ensue.query.occurred import Occurred
 from ensue.query.output import Result
+from ensue.query.partial import Partial
 from ensue.query.partitioned import Keyed, There
 from ensue.query.scopes import Bound, Loose, Scopes
 from ensue.query.share import Share
@@ -26,6 +27,7 @@ from ensue.query.tree import ContinuousQuery
 from ensue.query.views import Views
 from ensue.windows.registered import Evaluation, Read
 from ensue.windows.spec import CountWindow, Spec, Window, shown
+from ensue.windows.stretch import Stretch
 
 _Reads = Callable[["str | None", "Bound | Loose | None", Evaluation], "Graph | Parts"]
 
@@ -63,6 +65,8 @@ class RunningQuery:
         """Whether somebody has to make answers of what it gives."""
         self.emitter = (PartEmitter if self.gives_parts else Emitter)(query.relation)
         self.evaluations = 0
+        self.skipped = 0
+        """How many evaluations were passed over, since they would have seen the same as their neighbours."""
         self.unkeyed = 0
         """How many statements were in no partition, counted in every window that they were in."""
         self._share = share
@@ -72,6 +76,8 @@ class RunningQuery:
         self._check = check
         self._views = Views(query, scopes, sources, checked=check is not None)
         self._group = self._find_group()
+        self._partial: Partial | None = None
+        """What was missing of the last answers."""
         self._occurred: Occurred | None = None
         """What a temporal query sees of the window that was read last."""
 
@@ -146,10 +152,13 @@ class RunningQuery:
         self.evaluations += 1
         every = self.ask(evaluation) if known is None else known
         window = self._shown(evaluation)
-        if self._check is not None and self._check.is_due(self.evaluations):
+        partial = self._views.partial(evaluation)
+        if partial is None and self._check is not None and self._check.is_due(self.evaluations):
             wanted = self._own(evaluation, self._views.scratch)
             self._check.compare(self.query, f"({window.open}, {window.close}]", every, wanted)
         answers = self.emitter.emit(every)
+        # What has come, or has left, is told by comparison with the last answers.
+        before, self._partial = self._partial if self.emitter.remembers else None, partial
         return Result(
             self.name,
             window.open,
@@ -157,8 +166,26 @@ class RunningQuery:
             answers,
             self._until(answers),
             exact=evaluation.exact and self._views.are_exact(evaluation),
+            skipped=self._skipped(evaluation),
             part=self.gives_parts,
+            partial=partial or before,
         )
+
+    def _skipped(self, evaluation: Evaluation) -> Stretch | None:
+        """What was passed over before an evaluation, with the numbers of the user's own bounds."""
+        found = evaluation.skipped
+        if found is None:
+            return None
+        self.skipped += found.count
+        return Stretch(found.count, self._close_seen(found.first), self._close_seen(found.last))
+
+    def _close_seen(self, instant: int) -> int:
+        """The close that the result of an evaluation at an instant has."""
+        specs = [on.spec for on in self.query.streams]
+        if len(specs) == 1 and self._moves(specs[0]):
+            grid = specs[0].grid
+            return shown(specs[0], grid.window(grid.latest(instant))).close
+        return self._shown_at(instant)
 
     @property
     def version(self) -> list[Any]:
@@ -172,12 +199,15 @@ class RunningQuery:
         """What it remembers between evaluations, as plain data in terms, not integers: for `resume`."""
         decode = self.dictionary.decode_all
         occurred = None if self.in_step or not self._occurred else self._occurred.plain(decode)
-        return {"bag": self.emitter.bag, **self._views.state(decode), "occurred": occurred}
+        partial = None if self._partial is None else self._partial.json()
+        views = self._views.state(decode)
+        return {"bag": self.emitter.bag, **views, "occurred": occurred, "partial": partial}
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Go on from a state; from the beginning if there is none."""
         encode = self.dictionary.encode_all
         self.emitter.restore(state.get("bag"))
+        self._partial = Partial.of_json(state.get("partial"))
         self._views.resume(state, encode)
         occurred = state.get("occurred")
         self._occurred = None if occurred is None else Occurred.of_plain(occurred, encode)
@@ -299,10 +329,13 @@ class RunningQuery:
         timed = [w for w, on in zip(windows, self.query.streams, strict=True) if self._moves(on.spec)]
         if len(windows) == 1 and timed:
             return windows[0]
+        at = self._shown_at(evaluation.at)
+        return Window(min((window.open for window in timed), default=at), at)
+
+    def _shown_at(self, time: int) -> int:
         specs = [on.spec for on in self.query.streams]
         first = next((spec for spec in specs if self._moves(spec)), specs[0])
-        at = shown(first, Window(evaluation.at, evaluation.at)).close
-        return Window(min((window.open for window in timed), default=at), at)
+        return shown(first, Window(time, time)).close
 
     def _moves(self, spec: object) -> bool:
         return isinstance(spec, CountWindow) == (self.scopes.axis == "count")

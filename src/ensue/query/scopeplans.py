@@ -7,6 +7,7 @@ from dataclasses import replace
 from ensue.maintain import PARTICULAR
 from ensue.maintain.contract import Maintainer
 from ensue.plan.asked import AsksForEverything, Graphs, OneWindow, patterns
+from ensue.plan.known import Rows
 from ensue.plan.lookout import schema_on_the_stream
 from ensue.plan.specialise import Specialised
 from ensue.plan.strategy import Reading, StrategyChoice, choose
@@ -74,6 +75,10 @@ class ScopePlans:
     def whole(self, scope: Scope) -> Specialised:
         """All rules and everything that was stated."""
         return _with_keys_fixed(self._background.whole(scope.graphs), scope)
+
+    def closed_rows(self, scope: Scope) -> Rows:
+        """All statements of a scope's closed background."""
+        return self._background.closed_rows(scope.graphs)
 
     def keys(self, scope: Scope, key: str) -> Keys:
         """The keys that subjects have, by a property, in a scope's background."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from ensue.dictionary import Dictionary
 from ensue.errors import UsageError
-from ensue.model import DEFAULT_GRAPH, NEVER, by_column
+from ensue.model import DEFAULT_GRAPH, FOREVER, NEVER, by_column
 from ensue.query.admission import Admission
 from ensue.query.arrivals import Arrivals
 from ensue.query.background import Background
@@ -70,6 +70,8 @@ class Timeline:
         self._seen: dict[str, tuple[int, int]] = {}
         """The first and the newest time that has arrived on each stream."""
         self._results: list[Result] = []
+        self._feeding: set[str] = set()
+        """The queries whose last result was statements for others to read."""
         self._made: dict[str, list[Arrivals]] | None = None
         """What queries have constructed, if somebody takes it."""
 
@@ -144,9 +146,13 @@ class Timeline:
         if self._memory is not None:
             self._memory.start_over()
 
+    def begin(self) -> None:
+        """Something has arrived, though its time may be in doubt."""
+        self._begun = True
+
     def arrive(self, stream: str, time: int) -> None:
         """A statement has arrived that will be admitted when its time has come."""
-        self._begun = True
+        self.begin()
         first, newest = self._seen.get(stream, (time, time))
         self._seen[stream] = (min(first, time), max(newest, time))
         for schedule in self._by_time:
@@ -156,6 +162,27 @@ class Timeline:
         """The next time, up to a limit, at which admission has to pause."""
         stops = [schedule.next_stop(limit) for schedule in self._by_time]
         return min((stop for stop in stops if stop is not None), default=None)
+
+    @property
+    def now(self) -> int:
+        """How far time has come."""
+        return self._now
+
+    @property
+    def shortest_step(self) -> int:
+        """How much later than one evaluation of a query the next one is at least; FOREVER: there are none."""
+        return min((schedule.shortest_step for schedule in self._by_time), default=FOREVER)
+
+    def pass_over(self, after: int, to: int, most: int) -> None:
+        """Pass over evaluations if no statement will be admitted after one time and up to another.
+
+        The queries of a level may construct something at their next stop, so those above go on to there only.
+        """
+        for schedule in self._by_time:
+            schedule.pass_over(after, to, most, self._feeding)
+            stop = schedule.next_stop()
+            if stop is not None:
+                to = min(to, stop - 1)
 
     def admit(self, stream: str, arrivals: Arrivals) -> None:
         """Let statements of a stream in: in order, and up to the next stop, or late."""
@@ -171,6 +198,11 @@ class Timeline:
         self._count(stream, arrivals, numbers)
         each = np.arange(numbers.start, numbers.stop)
         self._give(self.events.admit(stream, arrivals, each, self._now))
+
+    def passed(self, stream: str, time: int) -> None:
+        """Statements of a stream up to this time would have been admitted if they mattered."""
+        for schedule in self._by_time:
+            schedule.passed(stream, time)
 
     def admitted(self, time: int) -> None:
         """Everything up to `time` has been admitted: events that can have no more statements are over."""
@@ -260,6 +292,7 @@ class Timeline:
             "by_count": {stream: schedule.state() for stream, schedule in self._by_count.items()},
             "tracks": self.events.state(),
             "evaluations": {name: running.evaluations for name, running in self._running.items()},
+            "skipped": {name: running.skipped for name, running in self._running.items()},
             "unkeyed": {name: running.unkeyed for name, running in self._running.items()},
             "events": {name: each.events.tally for name, each in self._running.items() if each.events},
         }
@@ -306,6 +339,7 @@ class Timeline:
         self.events.resume(state["tracks"])
         for name, count in state["evaluations"].items():
             self._running[name].evaluations = count
+            self._running[name].skipped = state["skipped"][name]
             self._running[name].unkeyed = state["unkeyed"][name]
         here = {name: self._at(running) for name, running in self._running.items()}
         self._admission.forget(self._running.values(), here)
@@ -425,9 +459,14 @@ class Timeline:
         """Admit what a query constructs to the queries that read it as a stream."""
         if result.part or self._running[result.query].query.kind is not Kind.STREAM:
             return  # Of parts nobody can read anything yet, and nobody in this job wants to.
+        if result.partial is not None:
+            self._admission.miss(result.query, time, result.partial)
         count = len(result.answers.rows)
+        self._feeding.discard(result.query)
         if not count:
             return
+        if any(on.stream == result.query for each in self._running.values() for on in each.query.streams):
+            self._feeding.add(result.query)
         # A triple has no part without a value: the answers of CONSTRUCT are made so.
         columns = ([term or "" for term in column] for column in by_column(result.answers.rows, 3))
         s, p, o = map(self._encode, columns)

@@ -41,6 +41,11 @@ class Updates:
             raise UsageError(what, hint="say it before its time comes, or say a later one")
         insort(self._waiting, update, key=lambda each: each.at)
 
+    @property
+    def next(self) -> int:
+        """The time of the next one; FOREVER if none waits."""
+        return self._waiting[0].at if self._waiting else FOREVER
+
     def due(self, time: int) -> Update | None:
         """The next one up to a time, which then waits no more."""
         if not self._waiting or self._waiting[0].at > time:
@@ -55,6 +60,15 @@ def check_temporal(queries: Iterable[ContinuousQuery]) -> None:
             what = f"the background changes, and what the temporal query '{query.name}' has composed stays"
             hint = "run it by itself, and start it anew with the other background"
             raise UsageError(what, hint=hint)
+
+
+def check_retracted(stream: str, queries: Iterable[ContinuousQuery]) -> None:
+    """Refuse what takes statements back of which a temporal query has composed something."""
+    for query in queries:
+        if query.events is not None and any(on.stream == stream for on in query.streams):
+            what = f"a temporal query reads <{stream}>, and what it has composed cannot be taken back"
+            hint = "send the retraction as an event of its own, and ask for NOT { } of it"
+            raise UsageError(what, place=query.place, hint=hint)
 
 
 def changed(add: OneStatement | Statements, remove: OneStatement | Statements, at: int) -> Update:

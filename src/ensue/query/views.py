@@ -7,7 +7,7 @@ closed over the new one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, cast
@@ -17,6 +17,7 @@ from ensue.query.apart import Parts, PlainParts, kept_apart, parts_of, plain_par
 from ensue.query.arrivals import Arrival
 from ensue.query.dataset import Columns, Graph, PlainGraph
 from ensue.query.materialise import CONTEXT, Materialisation, kept
+from ensue.query.partial import Partial
 from ensue.query.parting import parted
 from ensue.query.plain import Decode, Encode, facts_of, plain_facts, plain_rows, rows_of
 from ensue.query.scopes import Bound, Loose, Scope, Scopes
@@ -35,6 +36,8 @@ class _Seen:
     rows: list[Arrival] | None = None
     """What came, where it may have to be closed over another background."""
     is_exact: bool = True
+    missing: Callable[[], Partial | None] = lambda: None
+    """What is missing of it now, while it is read; afterwards, what was."""
 
 
 class Views:
@@ -70,7 +73,7 @@ class Views:
 
     def _read(self, name: str | None, bound: Bound, window: Window) -> _Seen:
         source, threshold = self._sources.materialisations[bound.scope], bound.threshold(window)
-        seen = _Seen(window, self._held(source, threshold))
+        seen = _Seen(window, self._held(source, threshold), missing=lambda: source.partial(threshold))
         if self._sources.changes and not self.in_step:
             seen.rows = source.rows(threshold)
         if self._checked and not self.in_step:
@@ -90,6 +93,7 @@ class Views:
                     seen.graph = kept_apart(cast("Parts", seen.graph))
                 else:
                     seen.graph = kept(cast("Graph", seen.graph))
+                seen.missing = _always(seen.missing())
 
     def start_over(self) -> None:
         """The background is another from now on: what was read and may be seen again is closed over that."""
@@ -124,6 +128,11 @@ class Views:
         """Whether the windows that an evaluation looks at are closed over the background of now."""
         looked_at = (name for name, bound in self._bounds.items() if self.is_seen(name, bound, evaluation))
         return all(self._seen[name].is_exact for name in looked_at)
+
+    def partial(self, evaluation: Evaluation) -> Partial | None:
+        """What is missing of the windows that an evaluation looks at: to be asked once it has."""
+        looked_at = (name for name, bound in self._bounds.items() if self.is_seen(name, bound, evaluation))
+        return Partial.together(self._seen[name].missing() for name in looked_at)
 
     def graph(self, name: str | None, part: Bound | Loose | None, evaluation: Evaluation) -> Graph | Parts:
         """What an evaluation sees of a graph."""
@@ -201,6 +210,11 @@ class Views:
         contents = {} if self.in_step else self._contents
         return {
             "seen": {name or "": [*it.window, _plain(it.graph, decode)] for name, it in kept.items()},
+            "missing": {
+                name or "": missing.json()
+                for name, it in kept.items()
+                if (missing := it.missing()) is not None
+            },
             "rows": {
                 name or "": plain_rows(it.rows, decode) for name, it in kept.items() if it.rows is not None
             },
@@ -221,7 +235,8 @@ class Views:
             )
             rows = state.get("rows", {}).get(name)
             came = None if rows is None else rows_of(rows, encode)
-            self._seen[name or None] = _Seen(Window(open_, close), graph, came)
+            missing = _always(Partial.of_json(state.get("missing", {}).get(name)))
+            self._seen[name or None] = _Seen(Window(open_, close), graph, came, missing=missing)
         for at, (open_, close, rows) in state.get("contents", {}).items():
             self._contents[int(at)] = (Window(open_, close), rows_of(rows, encode))
 
@@ -237,6 +252,10 @@ class Views:
         parts = [column for graph in read if isinstance(graph, PlainParts) for column in graph.used_terms()]
         columns = [column.tolist() for facts in graphs for column in (facts.s, facts.p, facts.o)]
         return [*columns, *parts, [term for arrival in arrivals for term in arrival[1:]]]
+
+
+def _always(partial: Partial | None) -> Callable[[], Partial | None]:
+    return lambda: partial
 
 
 def _plain(graph: Graph | Parts, decode: Decode) -> list[Any]:

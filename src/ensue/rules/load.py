@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ensue.errors import InputError, Place, RuleError, UsageError, did_you_mean
 from ensue.rules import bracketed, lexer, safety, shipped
+from ensue.rules.priorities import Priority, priorities, prioritised
 from ensue.rules.same import unique
 from ensue.rules.shipped import SYNTAXES
 from ensue.rules.tree import Rule, RuleSet
@@ -75,16 +76,19 @@ def parse_rules(
         raise UsageError(f"unknown rule syntax '{syntax}'", hint="bracketed or sparql")
     source = lexer.Source(text, file)
     if syntax == "bracketed":
-        own = bracketed.parse(text, file, name)
-        return _with_used(own, list(uses(source, lexer.BRACKETED)))
-    # Loaded when asked for: it takes long to build the SPARQL grammar.
-    from ensue.rules import sparql
+        own, tokens = bracketed.parse(text, file, name), lexer.BRACKETED
+    else:
+        # Loaded when asked for: it takes long to build the SPARQL grammar.
+        from ensue.rules import sparql
 
-    own = sparql.parse(text, file, name, tuple(background_graphs))
-    return _with_used(own, list(uses(source, lexer.SPARQL)))
+        own, tokens = sparql.parse(text, file, name, tuple(background_graphs)), lexer.SPARQL
+    given = list(priorities(source, tokens))
+    if given:
+        own = replace(own, rules=tuple(prioritised(rule, rule.place, given) for rule in own.rules))
+    return _with_used(own, list(uses(source, tokens)), given)
 
 
-def _with_used(own: RuleSet, directives: list[Use]) -> RuleSet:
+def _with_used(own: RuleSet, directives: list[Use], given: list[Priority]) -> RuleSet:
     """The rules of a file with those that it uses, where it says so."""
     if not directives:
         return own
@@ -92,7 +96,7 @@ def _with_used(own: RuleSet, directives: list[Use]) -> RuleSet:
     axioms = list(own.axioms)
     for use in directives:
         used = _used(use)
-        found += [(use.place, rule) for rule in used.rules]
+        found += [(use.place, prioritised(rule, use.place, given)) for rule in used.rules]
         axioms += used.axioms
     found.sort(key=lambda each: (each[0].line or 0, each[0].column or 0) if each[0] else (0, 0))
     alone = [use.place for use in directives if use.name not in shipped.regimes()]

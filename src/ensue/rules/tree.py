@@ -194,6 +194,8 @@ class Rule:
     conditions: tuple[Condition, ...] = ()
     place: Place | None = None
     lists: tuple[ListPremise, ...] = ()
+    priority: int = 0
+    """Where not all can be derived, rules of lower priority are left out first."""
 
     def __str__(self) -> str:
         body = ", ".join(map(str, (*self.premises, *self.lists, *self.conditions)))

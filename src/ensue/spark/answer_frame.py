@@ -36,8 +36,10 @@ from ensue.spark.plan import Plan, plan_of
 from ensue.spark.processor import ANSWERS, COUNTERS, FAILED, LETTERS, STEPPED
 from ensue.spark.results import EVENTS
 from ensue.windows.frontier import Disorder, LatePolicy
+from ensue.windows.guard import MAX_JUMP
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
+from ensue.windows.stretch import MAX_EMPTY
 
 Query = str | os.PathLike[str] | ContinuousQuery
 """A query: its text, the path of its file (a text that ends so is one), or parsed already."""
@@ -63,6 +65,8 @@ def answers(
     bounds: Bounds = "(]",
     report: Report | None = None,
     until: bool = False,
+    max_empty: int | None = MAX_EMPTY,
+    max_jump: int | None = MAX_JUMP,
     shards: int = 1,
     keep_all: bool = False,
     expand: bool = False,
@@ -99,10 +103,12 @@ def answers(
     older; or it says both itself. `shards`: over how many partitions the work is spread, where that is
     possible; `keep_all`, `expand` and `fixed_schema` as in `ensue run`. `until` adds a column: when an
     answer will leave if nothing more arrives. `include_empty`: an evaluation without answers has a row too,
-    without values. Lines that cannot be read, or have more than `max_line` bytes, are counted and left out;
-    or kept as rows with a column `dead`; or the first one stops the query. What is counted is in the progress
-    of the streaming query, among the observed metrics of this `name`. `max_facts` is for each shard,
-    `max_memory` for each worker process. The rest is as for `Reasoner`.
+    without values. Lines that cannot be read, or have more than
+    `max_line` bytes, are counted and left out; or kept as rows with a column
+    `dead`; or the first one stops the query. What is counted is in the progress of the streaming query,
+    among the observed metrics of this `name`. `max_facts` is for each shard, `max_memory` for each worker
+    process; `at_limit="partial"` adds a column `partial`, which says in JSON what an evaluation went without.
+    The rest is as for `Reasoner`.
     """
     check_word("terms", terms, get_args(Terms))
     check_word("dead_letters", dead_letters, get_args(DeadLetters))
@@ -117,12 +123,21 @@ def answers(
         bounds=bounds,
         report=report or Report(),
         until=until,
+        max_empty=max_empty,
+        max_jump=max_jump,
         fixed_schema=fixed_schema,
         budget=Budget.of(max_facts, max_memory, max_rounds, at_limit),
     )
     job = Job.of(asked, rule_set(rules), knowledge_in(background, graphs, allow), settings, updates)
     check_streams(named, job.reasoner().streams, 'add it: streams={{"{}": ...}}')
-    layout = Layout.of(asked, terms=terms, until=until, empty=include_empty, dead_letters=dead_letters)
+    layout = Layout.of(
+        asked,
+        terms=terms,
+        until=until,
+        empty=include_empty,
+        dead_letters=dead_letters,
+        partial=at_limit == "partial",
+    )
     plan = plan_of(job, shards=shards, keep_all=keep_all, expand=expand, max_line=check_max_line(max_line))
     rows = stepped(sources_of(spark, named, plan), [plan]).observe(name, *counted())
     return table(_merged(rows, plan) if _wants_merge(layout, plan) else rows, layout)
@@ -183,7 +198,7 @@ def table(rows: DataFrame, layout: Layout) -> DataFrame:
 def counted() -> Iterator[Column]:
     """What shards have counted since the stream began. Each hears of all that comes, and does its part."""
     told = F.when(F.col("kind") == COUNTERS, F.col("payload").cast("string"))
-    for name in ("admitted", "late", "frontier", "windows"):
+    for name in ("admitted", "late", "frontier", "windows", "skipped"):
         yield F.max(F.get_json_object(told, f"$.{name}").cast("long")).alias(name)
     for name in ("answers", "unkeyed", "dead_letters"):
         yield F.sum(F.get_json_object(told, f"$.{name}").cast("long")).alias(name)

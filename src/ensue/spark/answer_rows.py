@@ -41,6 +41,8 @@ class Layout:
     empty: bool = False
     """Whether an evaluation without answers has a row."""
     dead_letters: DeadLetters = "count"
+    partial: bool = False
+    """Whether there is a column for what an evaluation went without; null where that is nothing."""
 
     @classmethod
     def of(cls, queries: Iterable[ContinuousQuery], **options: Any) -> Layout:
@@ -71,6 +73,8 @@ class Layout:
             fields.append(("answer", pa.bool_()))
         if self.until:
             fields.append(("until", pa.int64()))
+        if self.partial:
+            fields.append(("partial", pa.string()))
         if self.dead_letters == "keep":
             fields.append(("dead", DEAD))
         return pa.schema(fields)
@@ -133,6 +137,10 @@ class Unpack:
         windows = [window for each in packed for window in each.windows]
         for at, (name, kind) in enumerate(_WINDOW):
             found[name] = pa.array(np.repeat([window[at] for window in windows], counts), kind)
+        if self.layout.partial:
+            partial = [one for each in packed for one in each.partial]
+            said = [None if one is None else json.dumps(one) for one in partial]
+            found["partial"] = pa.array(np.repeat(np.array(said, object), counts), pa.string())
         return self._table(sum(counts), found)
 
     def _term(self, variable: str, terms: pa.StringArray) -> dict[str, pa.Array]:
@@ -168,15 +176,19 @@ class _Packed:
     """How many answers each has."""
     columns: dict[str, pa.Array]
     """The answers of all, by the names of columns; none where there are none."""
+    partial: list[Any]
+    """What each evaluation went without."""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> _Packed:
         about, columns = read(row["payload"])
         named, query = _named(about, columns), row["query"]
         if row["kind"] == ANSWERS:
-            return cls(about["form"], [(query, row["open"], row["close"])], [about["rows"]], named)
+            window, partial = (query, row["open"], row["close"]), [about.get("partial")]
+            return cls(about["form"], [window], [about["rows"]], named, partial)
         windows = [(query, *times) for times in zip(about["open"], about["close"], strict=True)]
-        return cls(about["form"], windows, about["counts"], named)
+        partial = about.get("partial") or [None] * len(windows)
+        return cls(about["form"], windows, about["counts"], named, partial)
 
     def with_empty(self) -> _Packed:
         """The same with a row for each evaluation that has none."""
@@ -186,7 +198,7 @@ class _Packed:
         is_there = np.repeat(np.array(self.counts) > 0, counts)
         taken = pa.array(np.cumsum(is_there) - 1, mask=~is_there)
         columns = {name: column.take(taken) for name, column in self.columns.items()}
-        return _Packed(self.form, self.windows, counts.tolist(), columns)
+        return _Packed(self.form, self.windows, counts.tolist(), columns, self.partial)
 
 
 def _named(about: Mapping[str, Any], columns: list[pa.Array]) -> dict[str, pa.Array]:

@@ -120,6 +120,17 @@ class Block:
         times = Runs.of(self.times.each()[order])
         return Block(times, None if self.rows is None else rows[by], self.terms, *columns)
 
+    def taken(self, places: NDArray[np.int64]) -> Block:
+        """The same as if only the statements at some places had been read, in that order."""
+        times = Runs.of(self.times.each()[places])
+        moved = np.full(len(self.times), -1, np.int32)
+        moved[places] = np.arange(len(places), dtype=np.int32)
+        rows = moved[self.places]
+        by = np.flatnonzero(rows >= 0)
+        by = by[np.argsort(rows[by], kind="stable")]
+        columns = (column[by] for column in self.columns)
+        return Block(times, None if self.rows is None else rows[by], self.terms, *columns).lean()
+
     def only(self, which: NDArray[np.int64]) -> Block:
         """The same with those alone, of the statements that are here, that have these numbers, in order."""
         if len(which) == len(self):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from importlib.metadata import version
@@ -22,11 +23,12 @@ from ensue.errors import InputError, Place, UsageError
 from ensue.job import Job
 from ensue.knowledge import Update
 from ensue.networks.job import NetworkJob
-from ensue.private_folder import UnsafeFolderError, check_own
+from ensue.private_folder import UnsafeFolderError
+from ensue.spark.file_system import SYSTEM, Files
 from ensue.spark.ledger import part_of, refused, unreadable, write_whole
 
 NAME = "ensue-job.json"
-LAYOUT = 5
+LAYOUT = 6
 """Rises when what is in a checkpoint means something else."""
 
 
@@ -87,36 +89,35 @@ class Card:
         )
 
 
-def go_on(checkpoint: Path, card: Card) -> list[str]:
+def go_on(checkpoint: Path, card: Card, files: Files = SYSTEM) -> list[str]:
     """Leave a job's card with a checkpoint, and say what is done about a difference to the one there.
 
     Raises UsageError where the job cannot go on from it, and EnsueError where it cannot be read or written.
     """
-    make(checkpoint)
+    make(checkpoint, files)
     path, said = checkpoint / NAME, []
     try:
-        if path.exists():
-            said = [f"checkpoint {checkpoint}: going on", *_differences(_read(path), card)]
-        elif not _is_empty(checkpoint):
+        if files.exists(path):
+            said = [f"checkpoint {checkpoint}: going on", *_differences(_read(path, files), card)]
+        elif not _is_empty(checkpoint, files):
             raise _is_none(checkpoint)
-        write_whole(path, json.dumps(asdict(card)))
+        write_whole(path, json.dumps(asdict(card)), files)
     except OSError as problem:
         raise refused(problem.filename or str(path), problem) from problem
     return said
 
 
-def make(checkpoint: Path) -> None:
+def make(checkpoint: Path, files: Files = SYSTEM) -> None:
     """Make the folder of a checkpoint if it is not there.
 
     One that others could have changed is refused: what is in it decides which results are written.
     """
     try:
-        if not checkpoint.exists():
-            checkpoint.parent.mkdir(parents=True, exist_ok=True)
-            checkpoint.mkdir(mode=0o700, exist_ok=True)
-        if not checkpoint.is_dir():
-            raise _is_none(checkpoint)
-        check_own(checkpoint.resolve())
+        if not files.exists(checkpoint):
+            _make(checkpoint, files)
+        files.check_own(checkpoint)
+    except NotADirectoryError as problem:
+        raise _is_none(checkpoint) from problem
     except OSError as problem:
         raise refused(problem.filename or str(checkpoint), problem) from problem
     except UnsafeFolderError as problem:
@@ -124,6 +125,15 @@ def make(checkpoint: Path) -> None:
         if "belongs" in str(problem):
             hint = "run it as that user, or name another folder"
         raise UsageError(f"the checkpoint {checkpoint} is not private: {problem}", hint=hint) from problem
+
+
+def _make(folder: Path, files: Files) -> None:
+    """Make a folder, and those above it, so that it is there after a crash."""
+    if not files.exists(folder.parent):
+        _make(folder.parent, files)
+    with suppress(FileExistsError):  # Another run was faster.
+        files.make_folder(folder)
+    files.sync_folder(folder.parent)
 
 
 def _is_none(checkpoint: Path) -> UsageError:
@@ -191,14 +201,14 @@ def _told(updates: Iterable[Update]) -> list[Any]:
     ]
 
 
-def _is_empty(folder: Path) -> bool:
+def _is_empty(folder: Path, files: Files) -> bool:
     """Whether there is nothing, but for the card of a run that was killed before it had put it in place."""
-    return all(path == part_of(folder / NAME) for path in folder.iterdir())
+    return all(name == part_of(folder / NAME).name for name in files.names(folder))
 
 
-def _read(path: Path) -> Card:
+def _read(path: Path, files: Files) -> Card:
     try:
-        return Card(**json.loads(path.read_text("utf-8")))
+        return Card(**json.loads(files.read(path).decode()))
     except OSError as problem:
         raise unreadable(str(path), problem) from problem
     except (ValueError, TypeError) as problem:

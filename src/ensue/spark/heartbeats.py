@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ensue.model import FOREVER, NEVER
+from ensue.times import milliseconds
 
-_LINE = re.compile(rb"(-?\d{1,19})\t\r?")
+_LINE = re.compile(rb"(?:(-?\d{1,19})|(\d{4,}-[^\t]{1,60}))\t\r?")
 
 
 def apart(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, int | None]:
@@ -65,5 +66,9 @@ def _where(mask: pa.BooleanArray) -> npt.NDArray[np.intp]:
 def _time(line: bytes) -> int | None:
     """The time of a heartbeat; None if the line is something else."""
     found = _LINE.fullmatch(line)
-    time = int(found[1]) if found is not None else NEVER
+    if found is None:
+        return None
+    if found[2]:
+        return milliseconds(found[2].decode("latin-1"), needs_zone=False)
+    time = int(found[1])
     return time if NEVER < time <= FOREVER else None

@@ -11,16 +11,16 @@ the checkpoint, and no run from it would give each result once.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 
 from ensue.errors import EnsueError, InputError, Place, UsageError
+from ensue.spark.file_system import SYSTEM, Files
 
 NAME = "ensue-written.json"
 SPARK = "spark"
@@ -52,12 +52,28 @@ class Ledger:
     {'batch': 0, 'lengths': {'out': 10}, 'queries': [], 'merged': 0}
     """
 
-    def __init__(self, checkpoint: Path | None) -> None:
+    def __init__(self, checkpoint: Path | None, files: Files = SYSTEM) -> None:
         self._path = None if checkpoint is None else checkpoint / NAME
         self.written = Written()
+        self.files = files
         if checkpoint is not None and self._path is not None:
-            self.written = _read(self._path)
-            _check(self.written.batch, self._path, checkpoint / SPARK)
+            self.written = _read(self._path, files)
+            _check(self.written.batch, self._path, checkpoint / SPARK, files)
+
+    def once(self, number: int, write: Callable[[], Written | None], outputs: Iterable[OnceFile]) -> bool:
+        """Write a micro-batch, unless it is written already: whether it was.
+
+        `write` writes it to `outputs`, and says what there is to note besides their lengths: None if the
+        micro-batch is not to count, so that who goes on from here begins with it again.
+        """
+        if number <= self.written.batch:
+            return False
+        written = write()
+        # First the results are on the disk, and then it is said that they are.
+        lengths = {output.name: output.sync() for output in outputs}
+        if written is not None:
+            self.close(replace(written, batch=number, lengths=lengths))
+        return True
 
     def close(self, written: Written) -> None:
         """A micro-batch is written."""
@@ -65,28 +81,25 @@ class Ledger:
         if self._path is not None:
             text = asdict(written)
             try:
-                write_whole(self._path, json.dumps(text))
+                write_whole(self._path, json.dumps(text), self.files)
             except OSError as problem:
                 raise refused(str(self._path), problem) from problem
 
 
 @contextmanager
-def alone(checkpoint: Path) -> Iterator[None]:
+def alone(checkpoint: Path, files: Files = SYSTEM) -> Iterator[None]:
     """See that no other run has a checkpoint: both would write to it, and to the same files."""
     try:
-        folder = os.open(checkpoint, os.O_RDONLY)
+        lock = files.lock(checkpoint)
     except OSError as problem:
         raise unreadable(str(checkpoint), problem) from problem
+    if lock is None:
+        hint = "wait until it ends, or stop it"
+        raise UsageError(f"another run has the checkpoint {checkpoint}", hint=hint)
     try:
-        try:
-            # The system takes the lock back however the process ends.
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as problem:
-            hint = "wait until it ends, or stop it"
-            raise UsageError(f"another run has the checkpoint {checkpoint}", hint=hint) from problem
         yield
     finally:
-        os.close(folder)
+        files.unlock(lock)
 
 
 class OnceFile:
@@ -94,11 +107,14 @@ class OnceFile:
 
     def __init__(self, path: str, ledger: Ledger) -> None:
         self._path = path
+        self._files = ledger.files
         self._length = ledger.written.lengths.get(os.path.abspath(path))
 
     def __enter__(self) -> OnceFile:
+        self._is_new = not self._length
         try:
-            self._out = open(self._path, "r+b" if self._length else "wb")
+            path = Path(self._path)
+            self._out = self._files.open_there(path) if self._length else self._files.open_new(path)
         except FileNotFoundError as problem:
             if not self._length:
                 raise refused(self._path, problem) from problem
@@ -135,12 +151,14 @@ class OnceFile:
 
     def sync(self) -> int:
         """See that what was written outlives the machine; say how long the file is."""
-        self.flush()
         try:
-            os.fsync(self._out.fileno())
+            self._out.sync()
+            if self._is_new:  # Its name has to outlive the machine, too.
+                self._files.sync_folder(Path(self.name).parent)
+                self._is_new = False
         except OSError as problem:
             raise refused(self._path, problem) from problem
-        return self._out.tell()
+        return self._out.size()
 
     @property
     def name(self) -> str:
@@ -148,26 +166,28 @@ class OnceFile:
         return os.path.abspath(self._path)
 
     def _cut(self, length: int) -> None:
-        found = self._out.seek(0, os.SEEK_END)
+        found = self._out.size()
         if found < length:
             self._out.close()
             raise self._changed(f"has {found} bytes", length)
-        self._out.truncate(length)
-        self._out.seek(length)
+        self._out.cut(length)
 
     def _changed(self, what: str, length: int) -> InputError:
         what = f"{what}, and the checkpoint says that {length} bytes were written"
         return InputError(what, place=Place(self._path), hint=f"was it changed? put it back, or {_FRESH}")
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str, files: Files = SYSTEM) -> None:
     """Put a text into a file so that nobody ever sees half of it, even after a crash."""
     beside = part_of(path)
-    with open(beside, "w", encoding="utf-8") as out:
-        out.write(text)
-        out.flush()
-        os.fsync(out.fileno())
-    os.replace(beside, path)
+    out = files.open_new(beside)
+    try:
+        out.write(text.encode())
+        out.sync()
+    finally:
+        out.close()
+    files.replace(beside, path)
+    files.sync_folder(path.parent)
 
 
 def part_of(path: Path) -> Path:
@@ -188,11 +208,11 @@ def unreadable(path: str, problem: OSError) -> InputError:
     )
 
 
-def _read(path: Path) -> Written:
+def _read(path: Path, files: Files) -> Written:
     try:
-        if not path.exists():
+        if not files.exists(path):
             return Written()
-        found = json.loads(path.read_text("utf-8"))
+        found = json.loads(files.read(path).decode())
         lengths = {str(file): int(length) for file, length in found["lengths"].items()}
         queries = tuple(map(str, found["queries"]))
         return Written(int(found["batch"]), lengths, queries, int(found.get("merged", 0)))
@@ -202,14 +222,13 @@ def _read(path: Path) -> Written:
         raise InputError(f"is damaged: {problem}", place=Place(str(path)), hint=_FRESH) from problem
 
 
-def _check(written: int, path: Path, spark: Path) -> None:
-    planned, done = _last(spark / "offsets"), _last(spark / "commits")
+def _check(written: int, path: Path, spark: Path, files: Files) -> None:
+    planned, done = _last(spark / "offsets", files), _last(spark / "commits", files)
     if not done <= written <= planned:
         what = f"the last micro-batch written is {written}, but Spark has done {done} and planned {planned}"
         raise InputError(what, place=Place(str(path)), hint=f"was the checkpoint changed? {_FRESH}")
 
 
-def _last(log: Path) -> int:
+def _last(log: Path, files: Files) -> int:
     """The last micro-batch of one of Spark's logs, which have a file for each; -1 if there is none."""
-    names = [path.name for path in log.iterdir()] if log.is_dir() else []
-    return max((int(name) for name in names if name.isdecimal()), default=-1)
+    return max((int(name) for name in files.names(log) if name.isdecimal()), default=-1)

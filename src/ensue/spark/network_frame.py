@@ -23,6 +23,7 @@ from ensue.spark.inputs import Stream, sources_of
 from ensue.spark.network_plan import network_plan
 from ensue.spark.pipeline import stepped
 from ensue.windows.frontier import Disorder, LatePolicy
+from ensue.windows.guard import MAX_JUMP
 
 Rules = str | os.PathLike[str] | NetworkFile
 """Rules: their text, the path of their file (a text that ends so is one), or parsed already."""
@@ -39,6 +40,7 @@ def network_answers(
     disorder: int | Disorder | ByName[Disorder] = 0,
     late: LatePolicy = "admit",
     limit: Limit | None = None,
+    max_jump: int | None = MAX_JUMP,
     shards: int = 1,
     terms: Terms = "parts",
     dead_letters: DeadLetters = "count",
@@ -60,7 +62,7 @@ def network_answers(
     if not streams:
         raise UsageError("a network without a stream", hint='streams={"urn:s": ...}')
     named = by_name(streams)
-    job = NetworkJob.of(_parsed(network), named, background, disorder_of(disorder, late), limit)
+    job = NetworkJob.of(_parsed(network), named, background, disorder_of(disorder, late), limit, max_jump)
     variables = dict.fromkeys(each for row in job.variables().values() for each in row)
     layout = Layout.of_variables(variables, terms=terms, dead_letters=dead_letters)
     plan = network_plan(job, shards, check_max_line(max_line))

@@ -32,6 +32,8 @@ class NetworksOf:
 
     job: Packed[NetworkJob]
     owns: Owns | None = None
+    is_first: bool = True
+    """Whether it tells what all shards know."""
 
     def run(self) -> NetworkSteps:
         """A run from the beginning."""
@@ -39,8 +41,10 @@ class NetworksOf:
 
     def step(self, key: int, of: int, pieces: Sequence[Piece], store: KeyedState) -> Outcome:
         """Take in what a micro-batch brings, and give what is selected."""
-        outcome = step(plan_name(self.job, key, of), pieces, store, self.run, _CACHE)
-        return outcome if self.job.value().tells else outcome._replace(held=None)
+        job = self.job.value()
+        plan = plan_name(self.job.digest, key, of)
+        outcome = step(plan, pieces, store, self.run, _CACHE, job.max_jump, tells=self.is_first)
+        return outcome if job.tells else outcome._replace(held=None)
 
     def clear(self, key: int, of: int) -> None:
         """What is cached goes with the workers."""
@@ -66,7 +70,8 @@ class NetworkPlan:
         """The shards by their keys; `pack` packs what all of them need."""
         job, count = pack(self.job), len(self.keys)
         for shard, key in enumerate(self.keys):
-            yield key, NetworksOf(job, Owns(count, shard) if self.routing is not None else None)
+            owns = Owns(count, shard) if self.routing is not None else None
+            yield key, NetworksOf(job, owns, shard == 0)
 
     def merging(self) -> Merging:
         """Nothing is merged: results are put in order."""

@@ -26,8 +26,9 @@ from ensue.networks.run import Waiting
 from ensue.networks.steps import NetworkSteps
 from ensue.query.output import Result
 from ensue.spark.blocks import Block
+from ensue.spark.guarded import Guarded
 from ensue.spark.network_log import Entry, came
-from ensue.spark.pieces import BLOCK, END, Piece, of_kind
+from ensue.spark.pieces import END, Piece, of_kind
 from ensue.spark.shard import Failure, Outcome, heartbeats_of, letters_of
 
 _REMEMBERED = 16
@@ -70,6 +71,8 @@ class Head(NamedTuple):
     logged: int
     dead: int
     state: dict[str, Any]
+    guard: dict[str, Any]
+    """What is held back on the way in: see `guarded.py`."""
 
     @classmethod
     def read(cls, found: bytes | None) -> Head | None:
@@ -132,17 +135,32 @@ class NetworkCache:
         self._shards[name] = (token, shard)
 
 
-def step(name: str, pieces: Iterable[Piece], store: Store, make: Make, cache: NetworkCache) -> Outcome:
-    """Take in what a micro-batch brings a shard, give what is selected, and write down what has changed."""
-    arrived, head = sorted(pieces), Head.read(store.head())
+def step(
+    name: str,
+    pieces: Iterable[Piece],
+    store: Store,
+    make: Make,
+    cache: NetworkCache,
+    max_jump: int | None = None,
+    *,
+    tells: bool = True,
+) -> Outcome:
+    """Take in what a micro-batch brings a shard, give what is selected, and write down what has changed.
+
+    `max_jump`: how far a stream's time may jump unconfirmed; `tells`: what is rejected is a dead letter here.
+    """
+    head = Head.read(store.head())
+    guarded = Guarded(max_jump, None if head is None else head.guard)
+    arrived = guarded.let_in(sorted(pieces))
     shard = Shard(make()) if head is None else cache.take(name, head, store) or _rebuilt(head, store, make)
-    dead = letters_of(arrived)
+    dead = [*letters_of(arrived), *(guarded.letters if tells else ())]
     shard.dead += len(dead)
     results: list[Result] = []
     try:
-        for result in _released(shard, arrived):
+        for result in _released(shard, arrived, guarded.blocks):
             results.append(result)
     except UnsettledError as problem:  # Nothing is written: nobody goes on from here.
+        results += shard.run.take_ready()
         return Outcome(results, dead, {}, ordered=True, failure=Failure(problem.time, str(problem)))
     entry = Entry(shard.run.network.take(), shard.run.since)
     if entry.size:
@@ -150,10 +168,9 @@ def step(name: str, pieces: Iterable[Piece], store: Store, make: Make, cache: Ne
     token = secrets.token_hex(16)
     tokens = [*(() if head is None else head.tokens[1 - _REMEMBERED :]), (token, shard.next)]
     state = shard.run.state()
-    store.put_head(
-        json.dumps(Head(tokens, shard.first, shard.next, shard.logged, shard.dead, state)._asdict()).encode()
-    )
-    counters = _counters(shard)
+    head = Head(tokens, shard.first, shard.next, shard.logged, shard.dead, state, guarded.state())
+    store.put_head(json.dumps(head._asdict()).encode())
+    counters = _counters(shard) | guarded.counters
     held = "".join(map(line_of, shard.run.network)).encode() if shard.run.frontier == FOREVER else None
     cache.put(name, token, shard)
     return Outcome(results, dead, counters, ordered=True, held=held)
@@ -165,8 +182,8 @@ def _rebuilt(head: Head, store: Store, make: Make) -> Shard:
     return Shard(make()).goes_on(head, entries, "rebuilt")
 
 
-def _released(shard: Shard, arrived: list[Piece]) -> Iterator[Result]:
-    batches = [(piece.stream, came(Block.read(piece.payload))) for piece in of_kind(arrived, BLOCK)]
+def _released(shard: Shard, arrived: list[Piece], blocks: Iterable[tuple[str, Block]]) -> Iterator[Result]:
+    batches = [(stream, came(block)) for stream, block in blocks]
     ended = [piece.stream for piece in of_kind(arrived, END)]
     return shard.run.step(batches, ended, heartbeats_of(arrived))
 

@@ -9,19 +9,18 @@ takes back however a process ends.
 from __future__ import annotations
 
 import atexit
-import fcntl
-import os
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import gettempdir, mkdtemp
 from typing import Any, TypeVar
 
 from pyspark.sql import SparkSession
 
-from ensue.errors import EnsueError
+from ensue.errors import EnsueError, Place
+from ensue.private_folder import UnsafeFolderError
+from ensue.spark.file_system import SYSTEM, Files
 from ensue.spark.packed import SMALL, Packed, digest_of, file_name, serialized
+from ensue.spark.scratch import place as scratch_place
 
 T = TypeVar("T")
 
@@ -39,13 +38,16 @@ class PayloadFiles:
     False
     """
 
-    def __init__(self, spark: SparkSession | None = None, place: Path | None = None) -> None:
+    def __init__(
+        self, spark: SparkSession | None = None, place: Path | None = None, files: Files = SYSTEM
+    ) -> None:
         """`spark`: whose workers may be on other hosts; `place` is where the folder is to be."""
-        place = Path(gettempdir()) if place is None else place
-        remove_abandoned(place)
-        self.folder, self._lock = _locked_folder(place)
+        place = scratch_place() if place is None else place
+        remove_abandoned(place, files)
+        self._files = files
+        self.folder, self._lock = _locked_folder(place, files)
         self._spark = spark
-        self._process = os.getpid()
+        self._process = files.process()
 
     def __enter__(self) -> PayloadFiles:
         return self
@@ -55,9 +57,9 @@ class PayloadFiles:
 
     def close(self) -> None:
         """Remove all files. Workers that have them mapped keep them."""
-        if os.getpid() == self._process:  # A process that was forked off must not take its parent's.
-            shutil.rmtree(self.folder, ignore_errors=True)
-            os.close(self._lock)
+        if self._files.process() == self._process:  # One that was forked off must not take its parent's.
+            self._files.remove_tree(self.folder)
+            self._files.unlock(self._lock)
 
     def pack(self, value: T, /) -> Packed[T]:
         """Pack a value: into a file, unless its bytes are few."""
@@ -66,7 +68,7 @@ class PayloadFiles:
         if size <= SMALL:
             return Packed(digest, size, b"".join(parts))
         path = self.folder / file_name(digest)
-        if not path.exists():
+        if not self._files.exists(path):
             self._write(path, parts)
             if self._spark is not None:
                 _bring(self._spark, path)
@@ -75,12 +77,20 @@ class PayloadFiles:
     def _write(self, path: Path, parts: Iterable[bytes | memoryview]) -> None:
         part = path.with_suffix(".part")
         try:
-            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-                file.writelines(parts)
-            part.rename(path)
+            file = self._files.open_new(part)
+            try:
+                for each in parts:
+                    file.write(each)
+            finally:
+                file.close()
+            self._files.replace(part, path)
         except OSError as problem:
-            hint = "the background is written there for Spark's workers: let TMPDIR name a folder with space"
-            raise EnsueError(f"cannot write {path}: {problem.strerror}", hint=hint) from problem
+            raise _refused(path, problem) from problem
+
+
+def _refused(path: Path, problem: OSError) -> EnsueError:
+    hint = "the background is written there for Spark's workers: let TMPDIR name a folder with space"
+    return EnsueError(f"cannot be written: {problem.strerror}", place=Place(str(path)), hint=hint)
 
 
 def _bring(spark: SparkSession, path: Path) -> None:
@@ -129,34 +139,33 @@ def lasting(spark: SparkSession) -> PayloadFiles:
     return _LASTING[application]
 
 
-def remove_abandoned(place: Path) -> None:
+def remove_abandoned(place: Path, files: Files = SYSTEM) -> None:
     """Remove our folders whose owners have ended without doing so."""
-    for path in place.glob(f"{_PREFIX}*"):
-        try:
-            folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        except OSError:
+    for name in files.names(place):
+        if not name.startswith(_PREFIX):
             continue
         try:
-            if os.fstat(folder).st_uid == os.getuid():
-                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(path, ignore_errors=True)
-        except OSError:
-            continue  # Its owner lives.
-        finally:
-            os.close(folder)
+            files.check_own(place / name)
+            lock = files.lock(place / name)
+        except (OSError, UnsafeFolderError):
+            continue
+        if lock is not None:  # Otherwise its owner lives.
+            files.remove_tree(place / name)
+            files.unlock(lock)
 
 
-def _locked_folder(place: Path) -> tuple[Path, int]:
+def _locked_folder(place: Path, files: Files) -> tuple[Path, int]:
     """A new folder that nobody else can look into, and the lock that says that its owner lives."""
     while True:
-        path = Path(mkdtemp(prefix=_PREFIX, dir=place))
-        folder = -1
         try:
-            folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if path.exists():
-                return path, folder
-        except OSError:
-            pass  # Another process took it for abandoned before it was locked.
-        if folder >= 0:
-            os.close(folder)
+            path = files.make_temporary(_PREFIX, place)
+        except OSError as problem:
+            raise _refused(place, problem) from problem
+        try:
+            lock = files.lock(path)
+        except FileNotFoundError:
+            continue  # Another process took it for abandoned before it was locked.
+        if lock is not None:
+            if files.exists(path):
+                return path, lock
+            files.unlock(lock)

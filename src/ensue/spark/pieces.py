@@ -14,6 +14,25 @@ MADE, MARK = "made", "mark"
 """The kinds that are in the log only: a block that a query constructed, and where a step began."""
 
 
+_PLACES = 1 << 40
+"""A task numbers its rows from its own number times this: so places of tasks do not meet."""
+_UNORDERED = -(1 << 62)
+
+
+def first_place(task: int) -> int:
+    """The place of the first row of a task, of a source that deals rows to tasks in no order.
+
+    >>> first_place(0) < first_place(1) < 0, task_of(first_place(3) + 7), task_of(7)
+    (True, 3, None)
+    """
+    return _UNORDERED + task * _PLACES
+
+
+def task_of(place: int) -> int | None:
+    """Which task a place is of, where tasks have no order among each other; None: all are in one order."""
+    return (place - _UNORDERED) // _PLACES if place < 0 else None
+
+
 class Piece(NamedTuple):
     """A row for a shard: a block of a stream, dead letters, a heartbeat, or that the stream has ended."""
 

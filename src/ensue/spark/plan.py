@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ensue.inputlimits import MAX_LINE
 from ensue.job import Job
@@ -13,7 +14,7 @@ from ensue.plan.routing import Routing
 from ensue.plan.semijoin import Reduction
 from ensue.plan.shapes import Shape
 from ensue.plan.spread import spread
-from ensue.spark.job_shard import ShardOf, plans_for
+from ensue.spark.job_shard import ShardOf, packed_job
 from ensue.spark.packed import Pack, Packed
 from ensue.spark.prepare import Expanding, Lane
 from ensue.spark.results import Merging
@@ -53,14 +54,16 @@ class Plan:
     def shards(self, pack: Pack = Packed.of) -> Iterator[tuple[int, ShardOf]]:
         """The shards by their keys; `pack` packs what all of them need."""
         left = self.job if self.expansion is None else self.expansion.job
-        job, count = pack(left), len(self.keys)
+        # As many workers as there are shards, or cores, share the memory of a machine.
+        sharing = left.settings.budget.shared(min(len(self.keys), os.cpu_count() or 1))
+        left = replace(left, settings=replace(left.settings, budget=sharing))
+        job, count = packed_job(left, pack), len(self.keys)
         semijoins = () if self.reduction is None else self.reduction.semijoins
-        names, found = [query.name for query in self.job.queries], plans_for(job)
-        plans = None if found is None else pack(found)
+        names = [query.name for query in self.job.queries]
         for shard, key in enumerate(self.keys):
             of_each = {name: self.routing.share(name, count, shard) for name in names} if self.routing else {}
             shares = {name: each for name, each in of_each.items() if each is not None}
-            yield key, ShardOf(job, shares, plans, semijoins)
+            yield key, ShardOf(job, shares, semijoins, shard == 0)
 
     def merging(self) -> Merging:
         """How results are made of what its shards give."""

@@ -31,7 +31,7 @@ from ensue.spark.decode import Decoded, decode
 from ensue.spark.expand import Expander
 from ensue.spark.heartbeats import apart
 from ensue.spark.packed import Pack, Packed
-from ensue.spark.pieces import BLOCK, DEAD, END, HEARTBEAT
+from ensue.spark.pieces import BLOCK, DEAD, END, HEARTBEAT, first_place
 from ensue.spark.replay import Chunk
 from ensue.spark.replay_lines import Lines
 from ensue.spark.source_rows import chunks_of
@@ -51,9 +51,6 @@ _SCHEMA = pa.schema(
 )
 
 _Row = tuple[int, str, int, str, bytes]
-_PLACES = 1 << 40
-"""A task numbers its rows from its own number times this: so places of tasks do not meet."""
-
 _ENOUGH, _FAR_ENOUGH = 1 << 16, 1 << 20
 """So many statements are worth a block of their own, and the times of so many that were read."""
 
@@ -125,7 +122,7 @@ class _Work:
         self._lanes = lanes
         self._ways: dict[str, _Way] = {}
         context = TaskContext.get()
-        self._place = (context.partitionId() if context is not None else 0) * _PLACES
+        self._place = first_place(context.partitionId() if context is not None else 0)
 
     def all(self, batches: Iterable[pa.RecordBatch]) -> Iterator[_Row]:
         """Rows of either kind."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from operator import attrgetter
@@ -19,9 +19,11 @@ from ensue.model import by_column
 from ensue.query.answers import Answers
 from ensue.query.merge import Merge, MergePartitions
 from ensue.query.output import Result
+from ensue.query.partial import Partial
 from ensue.query.share import Cut
 from ensue.query.tree import Form
 from ensue.query.violations import Watch
+from ensue.windows.stretch import Stretch
 
 TRIPLE = ("subject", "predicate", "object")
 """The names of the columns of a constructed triple."""
@@ -48,7 +50,9 @@ def pack(result: Result) -> bytes:
         "before": None if answers.before is None else len(answers.before),
         "exact": result.exact,
         "until": result.until is not None,
+        "skipped": None if result.skipped is None else asdict(result.skipped),
         "part": result.part,
+        **({} if result.partial is None else {"partial": result.partial.json()}),
     }
     return _written(about, [*arrays, *until])
 
@@ -72,6 +76,11 @@ def pack_events(results: Sequence[Result], places: Sequence[int] | None = None) 
         "counts": counts,
         "graphs": [result.graph for result in results] if results[0].graph is not None else None,
         "places": places,
+        **(
+            {}
+            if all(result.partial is None for result in results)
+            else {"partial": [result.partial and result.partial.json() for result in results]}
+        ),
     }
     return _written(about, [pa.array(column, pa.string()) for column in by_column(rows, width)])
 
@@ -101,15 +110,13 @@ def unpack_events(query: str, data: bytes) -> list[Event]:
     form, variables, counts = Form(about["form"]), tuple(about["variables"]), about["counts"]
     graphs, places = (about[name] or [None] * len(counts) for name in ("graphs", "places"))
     ends = list(accumulate(counts, initial=0))
-    parts = zip(about["open"], about["close"], pairwise(ends), graphs, places, strict=True)
+    partial = map(Partial.of_json, about.get("partial") or [None] * len(counts))
+    times = zip(about["open"], about["close"], strict=True)
+    answers = (Answers(form, variables, rows[start:end]) for start, end in pairwise(ends))
+    parts = zip(times, answers, graphs, partial, places, strict=True)
     return [
-        Event(
-            place,
-            Result(
-                query, open_, close, Answers(form, variables, rows[start:end]), of_event=True, graph=graph
-            ),
-        )
-        for open_, close, (start, end), graph, place in parts
+        Event(place, Result(query, *time, given, of_event=True, graph=graph, partial=missing))
+        for time, given, graph, missing, place in parts
     ]
 
 
@@ -141,7 +148,19 @@ def unpack(query: str, open_: int, close: int, data: bytes) -> Result:
     answers = Answers(
         Form(about["form"]), variables, rows[:size], before=None if before is None else rows[size:]
     )
-    return Result(query, open_, close, answers, until, exact=about["exact"], part=about["part"])
+    skipped = None if about["skipped"] is None else Stretch(**about["skipped"])
+    partial = Partial.of_json(about.get("partial"))
+    return Result(
+        query,
+        open_,
+        close,
+        answers,
+        until,
+        exact=about["exact"],
+        skipped=skipped,
+        partial=partial,
+        part=about["part"],
+    )
 
 
 def read(data: bytes) -> tuple[dict[str, Any], list[pa.Array]]:
@@ -221,4 +240,14 @@ def _together(parts: list[Result]) -> Result:
     until = None if first.until is None else [each for part in parts for each in part.until or ()]
     answers = Answers(first.answers.form, first.answers.variables, rows)
     exact = all(part.exact for part in parts)
-    return Result(first.query, first.open, first.close, answers, until, exact=exact)
+    partial = Partial.together(part.partial for part in parts)
+    return Result(
+        first.query,
+        first.open,
+        first.close,
+        answers,
+        until,
+        exact=exact,
+        skipped=first.skipped,
+        partial=partial,
+    )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any, cast
 
 from py4j.protocol import Py4JNetworkError
@@ -23,6 +24,7 @@ from ensue.errors import EnsueError, InputError, Place
 from ensue.model import FOREVER
 from ensue.query.output import Result
 from ensue.query.violations import Watch
+from ensue.spark.callbacks import bearable
 from ensue.spark.ledger import SPARK
 from ensue.spark.packed import Pack
 from ensue.spark.payload_files import files_of_job
@@ -37,6 +39,9 @@ from ensue.spark.source_options import check_there
 _AGAIN = "if it has a checkpoint, the same command goes on from there"
 _SAID = re.compile(r"ensue\.(?:\w+\.)+(\w+Error): (.*)")
 """What a worker raised, in the text that Spark makes of it."""
+
+_REFUSED = re.compile("No space left on device|Disk quota exceeded|Read-only file system")
+"""Why the system does not let Spark write, in the text of its errors."""
 
 _PARTS = (
     *("waiting", "terms", "answers", "unkeyed", "events", "dead_letters"),
@@ -101,6 +106,8 @@ class Run:
     """What each shard counted last."""
     was_stopped: bool = False
     _stopping: threading.Event = field(default_factory=threading.Event)
+    _halting: threading.Event = field(default_factory=threading.Event)
+    """Set when Spark is told to stop the query, which interrupts what runs."""
     _problem: BaseException | None = None
     _begun: int = -1
 
@@ -119,6 +126,7 @@ class Run:
             except (ConnectionError, Py4JNetworkError) as problem:
                 raise java_is_gone() from problem
             finally:
+                self._halting.set()
                 with suppress(ConnectionError, Py4JNetworkError):
                     query.stop()
                 for key, shard in shards.items():
@@ -144,6 +152,10 @@ class Run:
 
     def _take(self, frame: DataFrame, number: int) -> None:
         """A micro-batch is there; Spark calls this in the driver."""
+        with bearable(self._halting.is_set):
+            self._take_in(frame, number)
+
+    def _take_in(self, frame: DataFrame, number: int) -> None:
         if self._stopping.is_set():
             self._wait_for_the_end()
         self._begun = number
@@ -227,11 +239,14 @@ def _is_committed(query: StreamingQuery, number: int) -> bool:
 
 
 def _translated(problem: StreamingQueryException) -> EnsueError:
-    """What a worker had to say, without Spark's stack around it."""
+    """What a worker had to say, or the system, without Spark's stack around it."""
     text = str(problem)
     if said := _SAID.search(text):
         kind = getattr(errors, said[1], EnsueError)
         return cast("EnsueError", kind(said[2]))
+    if refused := _REFUSED.search(text):
+        hint = f"is there space for the checkpoint, and in {gettempdir()} (TMPDIR)? {_AGAIN}"
+        return EnsueError(f"Spark cannot write its files: {refused[0]}", hint=hint)
     return EnsueError(f"Spark stopped the job: {text.splitlines()[0]}", hint=f"see the log above; {_AGAIN}")
 
 

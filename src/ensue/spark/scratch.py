@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import gettempdir
 
 from ensue.errors import EnsueError
-from ensue.private_folder import first_private, user_cache
+from ensue.private_folder import UnsafeFolderError, private_folder, safe_place, user_cache
 
 _PATIENCE = 10.0
 _PAUSE = 0.05
@@ -47,8 +47,15 @@ def lasting() -> Path:
 
 def made() -> Path:
     """A new private folder."""
-    name = f"ensue-{secrets.token_hex(8)}"
-    found = first_private([Path(gettempdir(), name)], "the files of a job") or user_cache(f"scratch/{name}")
+    return private_folder(place() / f"ensue-{secrets.token_hex(8)}")
+
+
+def place() -> Path:
+    """Where new private folders can be: the temporary directory, or the user's cache if that is not safe."""
+    try:
+        found: Path | None = safe_place(Path(gettempdir()))
+    except (OSError, UnsafeFolderError):
+        found = user_cache("scratch")
     if found is None:
         hint = "set TMPDIR to a folder of yours that nobody else can write to"
         raise EnsueError("no private folder for the files of a job", hint=hint)

@@ -30,9 +30,10 @@ from ensue.query.log import Logged, Mark, first_kept
 from ensue.query.output import Result
 from ensue.resumable import Resumable
 from ensue.spark.blocks import Block
+from ensue.spark.guarded import Guarded
 from ensue.spark.pieces import BLOCK, DEAD, END, HEARTBEAT, MADE, MARK, Piece, of_kind
 from ensue.spark.reducing import Reducer
-from ensue.spark.shelf import Shelf, opened, remove
+from ensue.spark.shelf import Shelf
 
 _LOOK_SECONDS = 2.0
 """How often somebody looks how much is held."""
@@ -85,6 +86,8 @@ class Head(NamedTuple):
     step: int
     dead: int
     state: dict[str, Any]
+    guard: dict[str, Any]
+    """What is held back on the way in: see `guarded.py`."""
 
     @property
     def time(self) -> int:
@@ -132,27 +135,34 @@ class Cache:
                 shard.folder.path = path
             shard.found = "kept"
             return shard
-        folder = opened(path) if path else None
-        return None if folder is None else _adopted(shard, folder, head, store, make)
+        folder = self._shelf.opened(path) if self._shelf and path else None
+        if folder is None:
+            return None
+        adopted = _adopted(shard, folder, head, store, make)
+        if adopted is None and self._shelf:
+            self._shelf.remove(folder.path)
+        return adopted
 
     def put(self, name: str, token: str, shard: Shard) -> None:
         """Keep a shard for whoever comes with this token."""
         if self._shelf and shard.parks:
             _park(shard, self._shelf, token)
-        elif shard.folder:
-            remove(shard.folder.path)
-            shard.folder = None
+        else:
+            self.remove(shard)
         self._shards[name] = (token, shard)
+
+    def remove(self, shard: Shard) -> None:
+        """Remove the folder of a shard, if it has one."""
+        if self._shelf and shard.folder:
+            self._shelf.remove(shard.folder.path)
+            shard.folder = None
 
 
 def _park(shard: Shard, shelf: Shelf, token: str) -> None:
     folder = shard.folder
     try:
         folder = folder or shelf.new()
-        log = [
-            [number, entry.mark.frontier, dict(entry.mark.numbers), entry.newest]
-            for number, entry in shard.log.items()
-        ]
+        log = [[number, _plain(entry.mark), entry.newest] for number, entry in shard.log.items()]
         held = shard.reasoner.park(folder)
         folder.seal({"basis": shard.reasoner.basis, "log": log, "held": held})
         shelf.put(folder, token)
@@ -160,7 +170,7 @@ def _park(shard: Shard, shelf: Shelf, token: str) -> None:
         # No space: what is there is good for this process, and the others have to make theirs.
         shard.folder, shard.no_space = None, True
         if folder:
-            remove(folder.path)
+            shelf.remove(folder.path)
     else:
         shard.folder = folder
 
@@ -170,12 +180,9 @@ def _adopted(shard: Shard | None, folder: Folder, head: Head, store: Store, make
     reasoner = make(head.time, False) if shard is None else shard.reasoner
     plain = folder.plain
     if reasoner.basis is None or plain["basis"] != reasoner.basis:
-        remove(folder.path)
         return None
     reasoner.adopt(head.state, _memories(store, reasoner), folder, plain["held"])
-    log = {
-        number: Entry(Mark(frontier, numbers), newest) for number, frontier, numbers, newest in plain["log"]
-    }
+    log = {number: Entry(Mark(*mark), newest) for number, mark, newest in plain["log"]}
     return Shard(reasoner, "adopted", head.step, log, _versions(reasoner), head.dead, folder=folder)
 
 
@@ -207,18 +214,26 @@ def step(
     cache: Cache,
     updates: Sequence[int] = (),
     reducer: Reducer | None = None,
+    max_jump: int | None = None,
+    *,
+    tells: bool = True,
 ) -> Outcome:
     """Take in what a micro-batch brings a shard, give what is due, and write down what is needed to go on.
 
     `updates` are the times at which the background changes. `reducer`: leaves out what is of no use.
+    `max_jump`: how far a stream's time may jump unconfirmed; `tells`: what is rejected is a dead letter here.
     """
-    came, found = sorted(pieces), store.head()
+    found = store.head()
     head = None if found is None else Head(**json.loads(found))
+    guarded = Guarded(max_jump, None if head is None else head.guard)
+    came = guarded.let_in(sorted(pieces))
     update = _update_within(came, NEVER if head is None else head.time, updates)
     shard = _current(name, head, store, make, cache, copies=update is not None)
-    results, dead = _work(shard, came, store, reducer)
-    counters, token = _counters(shard), secrets.token_hex(16)
-    store.put_head(_head(shard, token))
+    results, dead = _work(shard, came, guarded.blocks, store, reducer)
+    dead += guarded.letters if tells else []
+    shard.dead += len(dead)
+    counters, token = _counters(shard) | guarded.counters, secrets.token_hex(16)
+    store.put_head(_head(shard, token, guarded))
     if update is None or shard.reasoner.mark().frontier < update:
         cache.put(name, token, shard)  # From here on its arrays are not touched.
     return Outcome(results, dead, counters)
@@ -244,21 +259,18 @@ def _current(name: str, head: Head | None, store: Store, make: Make, cache: Cach
         return Shard(make(NEVER, copies))
     shard = cache.take(name, head, store, make)
     if shard is not None and copies and not shard.reasoner.keeps_copies:
-        if shard.folder:
-            remove(shard.folder.path)
+        cache.remove(shard)
         shard = None
     return shard or _rebuilt(head, store, make, copies=copies)
 
 
 def _work(
-    shard: Shard, came: list[Piece], store: Store, reducer: Reducer | None
+    shard: Shard, came: list[Piece], read: list[tuple[str, Block]], store: Store, reducer: Reducer | None
 ) -> tuple[list[Result], list[dict[str, Any]]]:
     reasoner, number = shard.reasoner, shard.step
     blocks = of_kind(came, BLOCK)
     dead = letters_of(came)
-    shard.dead += len(dead)
     mark = reasoner.mark()
-    read = _read(blocks)
     ended, heartbeats = [piece.stream for piece in of_kind(came, END)], heartbeats_of(came)
     if reducer is not None:
         newest: dict[str, int] = {}
@@ -328,12 +340,17 @@ def _remember(shard: Shard, store: Store) -> None:
             shard.versions[query] = version
 
 
-def _head(shard: Shard, token: str) -> bytes:
-    return json.dumps(Head(token, shard.step, shard.dead, shard.reasoner.state())._asdict()).encode()
+def _head(shard: Shard, token: str, guarded: Guarded) -> bytes:
+    head = Head(token, shard.step, shard.dead, shard.reasoner.state(), guarded.state())
+    return json.dumps(head._asdict()).encode()
 
 
 def _marked(mark: Mark) -> Piece:
-    return Piece("", 0, MARK, json.dumps([mark.frontier, dict(mark.numbers)]).encode())
+    return Piece("", 0, MARK, json.dumps(_plain(mark)).encode())
+
+
+def _plain(mark: Mark) -> list[Any]:
+    return [mark.frontier, dict(mark.numbers), dict(mark.streams)]
 
 
 def _rebuilt(head: Head, store: Store, make: Make, *, copies: bool) -> Shard:

@@ -13,21 +13,19 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
-from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from tempfile import gettempdir
-from time import time
 
 from ensue.maintain.kernel.folder import Folder, FolderError
 from ensue.private_folder import first_private
+from ensue.spark.file_system import SYSTEM, Files
 
 PLACE = "ENSUE_CACHE"
 """The environment variable that says where, or `off`."""
 
 _CLAIMED = "claimed"
 _OLD_SECONDS = 3600.0
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
 _SHARED_MEMORY = Path("/dev/shm")
 
 
@@ -43,8 +41,9 @@ class Shelf:
     (True, False, True)
     """
 
-    def __init__(self, place: Path, plan: str) -> None:
+    def __init__(self, place: Path, plan: str, files: Files = SYSTEM, folders: type[Folder] = Folder) -> None:
         self._place, self._plan = place, plan
+        self._files, self._folders = files, folders
 
     @classmethod
     def found(cls, plan: str) -> Shelf | None:
@@ -52,84 +51,73 @@ class Shelf:
         place = _own_place()
         if place is None:
             return None
-        sweep(place)
-        return cls(place, f"{_boot()}.{plan}")
+        return cls.at(place, plan)
+
+    @classmethod
+    def at(cls, place: Path, plan: str, files: Files = SYSTEM, folders: type[Folder] = Folder) -> Shelf:
+        """The shelf of a plan in a folder that is ours alone, as long as the machine runs."""
+        sweep(place, files=files)
+        return cls(place, f"{files.boot()}.{plan}", files, folders)
 
     def new(self) -> Folder:
         """An empty folder, for nobody else yet."""
         path = self._mine()
-        path.mkdir(mode=0o700)
-        return Folder(path)
+        self._files.make_folder(path)
+        return self._folders(path)
 
     def claim(self, token: str) -> Path | None:
         """Take the folder of a state: where it is now, None if there is none (any more)."""
         path = self._mine()
         try:
-            self._at(token).rename(path)
+            self._files.rename(self._at(token), path)
         except OSError:
             return None
         return path
 
+    def opened(self, path: Path) -> Folder | None:
+        """The folder at a path, which was claimed; None, and removed, if it is not whole."""
+        try:
+            return self._folders.opened(path)
+        except FolderError:
+            self.remove(path)
+            return None
+
     def put(self, folder: Folder, token: str) -> None:
         """Leave a folder, sealed, for whoever comes with this token."""
-        os.utime(folder.path)
-        folder.path = folder.path.rename(self._at(token))
+        self._files.touch(folder.path)
+        path = self._at(token)
+        self._files.rename(folder.path, path)
+        folder.path = path
+
+    def remove(self, path: Path) -> None:
+        """Remove a folder. Who has its files mapped keeps them."""
+        self._files.remove_tree(path)
 
     def clear(self) -> None:
         """Remove what lies here of this plan."""
-        for path in self._place.glob(f"{self._plan}.*"):
-            remove(path)
+        for name in self._files.names(self._place):
+            if name.startswith(f"{self._plan}."):
+                self.remove(self._place / name)
 
     def _at(self, token: str) -> Path:
         return self._place / f"{self._plan}.{token}"
 
     def _mine(self) -> Path:
-        return self._place / f"{_CLAIMED}.{os.getpid()}.{secrets.token_hex(8)}"
+        return self._place / f"{_CLAIMED}.{self._files.process()}.{secrets.token_hex(8)}"
 
 
-def opened(path: Path) -> Folder | None:
-    """The folder at a path; None, and removed, if it is not whole."""
-    try:
-        return Folder.opened(path)
-    except FolderError:
-        remove(path)
-        return None
-
-
-def remove(path: Path) -> None:
-    """Remove a folder. Who has its files mapped keeps them."""
-    shutil.rmtree(path, ignore_errors=True)
-
-
-def sweep(place: Path, older: float = _OLD_SECONDS) -> None:
+def sweep(place: Path, older: float = _OLD_SECONDS, files: Files = SYSTEM) -> None:
     """Remove the folders that nobody has put back for so many seconds, or that were claimed by the dead."""
-    now = time()
-    for path in _folders(place):
-        try:
-            if now - path.stat().st_mtime > older or _is_abandoned(path):
-                remove(path)
-        except OSError:
-            continue  # Somebody else was faster.
+    with suppress(OSError):
+        for name in files.names(place):
+            with suppress(OSError):  # Somebody else was faster.
+                if files.age(place / name) > older or _is_abandoned(name, files):
+                    files.remove_tree(place / name)
 
 
-def _is_abandoned(path: Path) -> bool:
-    claimed, _, by = path.stem.partition(".")
-    if claimed != _CLAIMED or not by.isdigit():
-        return False
-    try:
-        os.kill(int(by), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        pass
-    return False
-
-
-def _folders(place: Path) -> Iterable[Path]:
-    try:
-        return list(place.iterdir())
-    except OSError:
-        return []
+def _is_abandoned(name: str, files: Files) -> bool:
+    claimed, *by = name.split(".")
+    return claimed == _CLAIMED and by[0].isdigit() and not files.is_alive(int(by[0]))
 
 
 def _own_place() -> Path | None:
@@ -140,10 +128,3 @@ def _own_place() -> Path | None:
     usable = _SHARED_MEMORY.is_dir() and os.access(_SHARED_MEMORY, os.W_OK)
     parent = Path(wanted) if wanted else _SHARED_MEMORY if usable else Path(gettempdir())
     return first_private([parent / f"ensue-{os.getuid()}"], "the arrays of shards")
-
-
-def _boot() -> str:
-    try:
-        return _BOOT.read_text().strip()[:8]
-    except OSError:
-        return "unknown"

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ensue.errors import InputError, Place, UsageError, did_you_mean
-from ensue.files import FilePath
 from ensue.inputlimits import MAX_LINE, check_max_line
+from ensue.paths import STANDARD, FilePath
 
 BYTES_PER_BATCH = 256 << 20
 
@@ -66,6 +66,9 @@ def _streams(given: Mapping[str, str]) -> dict[str, str]:
 def check_there(paths: Mapping[str, FilePath]) -> None:
     """An error for the first stream, of paths by IRI, that is not there."""
     for path in paths.values():
+        if path == STANDARD:
+            hint = "Spark may read a part twice: run it with --engine local, or put it into a file"
+            raise InputError("standard input is no stream for Spark", hint=hint)
         if not os.path.exists(path):
             hint = "check the path for a typing error; a directory may be empty, but has to be there"
             raise InputError("no such file or directory", place=Place(str(path)), hint=hint)

@@ -7,9 +7,10 @@ when it arrives is late. Time is whatever the statements and the injected clock 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
+from time import time_ns
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -21,6 +22,12 @@ from ensue.windows.spec import Grid
 
 Clock = Callable[[], int]
 """Says what time it is, in ms. Tests pass their own; the engine passes the wall's or none."""
+
+
+def wall_clock() -> int:
+    """The clock of the machine, in ms since 1970."""
+    return time_ns() // 1_000_000
+
 
 MAX_PENDING = 1_000_000
 """How many statements may wait for their time before more are refused."""
@@ -253,21 +260,25 @@ class Gate:
         """Whether a statement of this time would be late if it arrived now."""
         return time <= self._frontier.time
 
-    def admits(self, stream: str, time: int, grids: Iterable[Grid]) -> bool:
-        """Whether a statement may come in; `grids` are the windows over its stream. Counts it."""
+    def admits(self, stream: str, time: int, grids: Iterable[Grid], count: int = 1) -> bool:
+        """Whether statements of a time may come in; `grids` are the windows over the stream. Counts them."""
         if not NEVER < time < FOREVER:
             _refuse(time)
         counters = self.counters(stream)
-        accepted = not self.is_late(time) or self._admits_late(stream, time, grids, self._frontier.time)
+        accepted = not self.is_late(time) or self._admits_late(
+            stream, time, grids, self._frontier.time, count
+        )
         self._frontier.see(stream, time)
         if accepted:
-            counters.admitted += 1
+            counters.admitted += count
         else:
-            counters.dropped += 1
+            counters.dropped += count
         return accepted
 
-    def admits_all(self, stream: str, times: Times) -> bool:
+    def admits_all(self, stream: str, times: Times, count: int | None = None) -> bool:
         """Let a batch in at once and count it, if none of it can be late; otherwise do nothing.
+
+        `count`: how many statements have these times; None: as many as there are times.
 
         >>> frontier = Frontier()
         >>> frontier.add("s", Disorder(allowed_ms=2))
@@ -282,7 +293,7 @@ class Gate:
         if self._doubtful(stream, times).any():
             return False
         self._frontier.see(stream, int(times.max()))
-        self.counters(stream).admitted += len(times)
+        self.counters(stream).admitted += len(times) if count is None else count
         return True
 
     def runs(self, stream: str, times: Times) -> Iterator[slice]:
@@ -310,36 +321,6 @@ class Gate:
             doubtful |= _out_of_bound(times, allowed)
         return doubtful
 
-    def admits_together(
-        self, stream: str, times: Times, counts: NDArray[np.int32], grids: Sequence[Grid], frontier: int
-    ) -> Mask:
-        """Judge statements that came all at once, in no order, when the frontier was there. Counts them.
-
-        There are so many (`counts`) of each of the times, of which the mask says which are let in.
-
-        >>> frontier = Frontier()
-        >>> frontier.add("s")
-        >>> Gate(frontier).admits_together("s", np.array([20, 15]), np.array([3, 1]), [], NEVER)
-        array([ True,  True])
-        """
-        if len(times) and (times.max() >= FOREVER or times.min() <= NEVER):
-            _refuse(int(times.max() if times.max() >= FOREVER else times.min()))
-        counters, accepted = self.counters(stream), np.ones(len(times), bool)
-        for index in np.flatnonzero(times <= frontier).tolist():
-            time, count = int(times[index]), int(counts[index])
-            accepted[index] = self._admits_late(stream, time, grids, frontier, count)
-        admitted = int(counts[accepted].sum())
-        counters.admitted += admitted
-        counters.dropped += int(counts.sum()) - admitted
-        return accepted
-
-    def admitted_then(self, stream: str, times: Times, grids: Sequence[Grid], frontier: int) -> Mask:
-        """What `admits_together` said, once more and uncounted."""
-        accepted, policy = np.ones(len(times), bool), self._frontier.disorder(stream).late
-        for index in np.flatnonzero(times <= frontier).tolist():
-            accepted[index] = policy == "admit" and missed(grids, int(times[index]), frontier) != "all"
-        return accepted
-
     def counters(self, stream: str) -> Counters:
         """The counters of a stream."""
         if stream not in self._counters:
@@ -350,9 +331,7 @@ class Gate:
         """Go on counting from there."""
         self._counters[stream] = counters
 
-    def _admits_late(
-        self, stream: str, time: int, grids: Iterable[Grid], frontier: int, count: int = 1
-    ) -> bool:
+    def _admits_late(self, stream: str, time: int, grids: Iterable[Grid], frontier: int, count: int) -> bool:
         counters, policy = self.counters(stream), self._frontier.disorder(stream).late
         lost = missed(grids, time, frontier)
         if lost == "none":

@@ -14,6 +14,7 @@ from ensue.errors import UsageError
 from ensue.model import FOREVER, NEVER
 from ensue.windows.report import Glimpse, Report, Tally
 from ensue.windows.spec import CountWindow, Grid, Spec, Window, evenly
+from ensue.windows.stretch import Stretch, count_instants
 
 Axis = Literal["time", "count", "event"]
 """What windows move along. On `event` every event of a stream is a step: that takes no schedule."""
@@ -59,6 +60,8 @@ class Evaluation:
     at: int
     windows: tuple[Window, ...]
     exact: bool = True
+    skipped: Stretch | None = None
+    """The evaluations just before it that were passed over, since they would have seen the same."""
 
 
 class Ahead(NamedTuple):
@@ -75,7 +78,16 @@ class StreamState:
     first: int = FOREVER
     newest: int = NEVER
     ended: bool = False
+    admitted: int = NEVER
+    """The newest time that has been admitted."""
     tally: Tally = field(default_factory=Tally)
+
+
+class _Jump(NamedTuple):
+    """Evaluations to be passed over, and the instant of the one that follows them."""
+
+    over: Stretch
+    to: int
 
 
 class Registered:
@@ -96,6 +108,9 @@ class Registered:
         self._instants = _instants(query, list(self._moving.values()))
         self._last_read: dict[int, Glimpse] = {}
         self._last_seen: dict[int, Glimpse] = {}
+        self._jump: _Jump | None = None
+        self.has_reported = False
+        """Whether the last evaluation was worth a report."""
 
     def reads_from(self, stream: StreamState) -> bool:
         """Whether one of its windows is over this stream."""
@@ -116,10 +131,47 @@ class Registered:
         if start is None or now >= FOREVER:
             return None
         instant = _first_instant(self._instants, max(now + 1, start))
+        if self._jump is not None and self._jump.over.first <= instant <= self._jump.over.last:
+            instant = self._jump.to
         if self._is_over() and instant > self._horizon():
             return None
         closes = [close for close in self._closes_by(instant) if now < close]
         return Ahead(min(closes, default=instant), instant)
+
+    def pass_over(self, now: int, after: int, to: int, most: int) -> bool:
+        """Pass over what comes after `now` if nothing is admitted after `after` and up to `to`.
+
+        Only where it is one of more than `most` evaluations in a row that see the same, and neither among the
+        first two of them nor the last. Says whether that is so.
+        """
+        ahead = self.look(now)
+        if self._is_over():
+            to = min(to, self._horizon())
+        if ahead is None or (self._jump is not None and ahead.instant == self._jump.to):
+            return False
+        first = self._first_of_the_same(after)
+        last = _last_instant(self._instants, to)
+        if not _first_instant(self._instants, first + 1) < ahead.instant < last:
+            return False
+        if count_instants(self._instants, first - 1, last) <= most:
+            return False
+        count = count_instants(self._instants, ahead.instant - 1, last - 1)
+        self._jump = _Jump(Stretch(count, ahead.instant, _last_instant(self._instants, last - 1)), last)
+        return True
+
+    def _first_of_the_same(self, after: int) -> int:
+        """The first instant after a time at which nothing admitted so far will enter or leave a window."""
+        least = after + 1
+        for position, grid in self._moving.items():
+            newest = self._streams[position].admitted
+            if newest > NEVER:
+                least = max(least, grid.close(grid.at_or_after(newest + (grid.length or 0))))
+        return _first_instant(self._instants, least)
+
+    @property
+    def shortest_step(self) -> int:
+        """How much later than one evaluation the next one is at least, of the same grid."""
+        return min(grid.step for grid in self._instants)
 
     def _closes_by(self, instant: int) -> Iterator[int]:
         """When the windows close that an evaluation at an instant sees, if anything can be in them."""
@@ -138,11 +190,13 @@ class Registered:
 
     def evaluate(self, at: int) -> Evaluation | None:
         """The evaluation at an instant, unless a window could not be read or nothing is to report."""
+        skipped, self._jump = self._jump.over if self._jump is not None else None, None
         windows = tuple(self._window(position, at) for position in range(len(self._streams)))
-        if not self._readable(windows) or not self._worth_a_report(windows):
+        self.has_reported = self._readable(windows) and self._worth_a_report(windows)
+        if not self.has_reported:
             return None
         exact = self.exact_from is not None and at >= self.exact_from
-        return Evaluation(self.query.name, at, windows, exact)
+        return Evaluation(self.query.name, at, windows, exact, skipped)
 
     def keep_after(self, stream: StreamState, now: int) -> int:
         """The threshold at or below which nothing of a stream is in a window still to be read."""
@@ -283,6 +337,11 @@ def _glimpses(plain: dict[str, Any]) -> dict[int, Glimpse]:
 
 def _first_instant(instants: list[Grid], time: int) -> int:
     return min(grid.close(grid.at_or_after(time)) for grid in instants)
+
+
+def _last_instant(instants: list[Grid], time: int) -> int:
+    latest = ((grid, grid.latest(time)) for grid in instants)
+    return max((grid.close(number) for grid, number in latest if number >= grid.first), default=NEVER)
 
 
 def _instants(query: Query, grids: list[Grid]) -> list[Grid]:

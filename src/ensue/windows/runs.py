@@ -36,6 +36,11 @@ class Runs:
         return cls(each[ends - 1], np.diff(ends, prepend=0).astype(np.int32), len(each))
 
     @classmethod
+    def one_by_one(cls, each: Times) -> Runs:
+        """Times of which each is a run: where it is not worth while to look for neighbours."""
+        return cls(each, np.ones(len(each), np.int32), len(each))
+
+    @classmethod
     def told(cls, times: Times, counts: NDArray[np.int32]) -> Runs:
         """These times, so often each."""
         return cls(times, counts, int(counts.sum()))
@@ -49,6 +54,11 @@ class Runs:
     def each(self) -> Times:
         """The times one by one."""
         return self.times if len(self.times) == self._size else np.repeat(self.times, self.counts)
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """How many times come before each run, and before the end."""
+        return np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
 
     def __len__(self) -> int:
         """How many times there are, one by one."""

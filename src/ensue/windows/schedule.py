@@ -36,7 +36,7 @@ window is seen as it is when the query is evaluated, and moves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,8 +69,8 @@ class Schedule:
     >>> schedule.end("s")
     >>> while (time := schedule.next_stop()) is not None:
     ...     print(schedule.reach(time).reports)
-    (Evaluation(query='q', at=15, windows=(Window(open=5, close=15),), exact=True),)
-    (Evaluation(query='q', at=20, windows=(Window(open=10, close=20),), exact=True),)
+    (Evaluation(query='q', at=15, windows=(Window(open=5, close=15),), exact=True, skipped=None),)
+    (Evaluation(query='q', at=20, windows=(Window(open=10, close=20),), exact=True, skipped=None),)
     """
 
     def __init__(self, axis: Axis = "time") -> None:
@@ -122,8 +122,15 @@ class Schedule:
 
         To be told of every one: what windows hold decides which reports are due, and where the end is.
         """
+        newest = int(times.max(initial=NEVER))
         self._stream(stream).tally.admit(times, self._now)
-        self._admitted_to = max(self._admitted_to, int(times.max(initial=NEVER)))
+        self.passed(stream, newest)
+        self._admitted_to = max(self._admitted_to, newest)
+
+    def passed(self, stream: str, time: int) -> None:
+        """Statements up to this time have been admitted, or would have been if they mattered."""
+        state = self._stream(stream)
+        state.admitted = max(state.admitted, time)
 
     def end(self, stream: str) -> None:
         """Nothing will follow: windows that still hold a statement fire, and then no more."""
@@ -134,6 +141,22 @@ class Schedule:
         """The time of the next stop, if the frontier, at `limit`, has reached it."""
         first = min((ahead.stop for ahead in self._ahead.values()), default=None)
         return first if first is not None and first <= limit else None
+
+    def pass_over(self, after: int, to: int, most: int, feeding: Collection[str] = ()) -> None:
+        """Pass over evaluations if nothing will be admitted after one time and up to another.
+
+        Of more than `most` evaluations of a query in a row that see the same, only the first two and the last
+        one are made. `feeding` are queries whose last results are a stream's statements: all of theirs are.
+        """
+        for name, query in self._queries.items():
+            feeds = name in feeding and query.has_reported
+            if name in self._ahead and not feeds and query.pass_over(self._now, after, to, most):
+                self._look(query)
+
+    @property
+    def shortest_step(self) -> int:
+        """How much later than one evaluation of a query the next one is at least; FOREVER: there are none."""
+        return min((query.shortest_step for query in self._queries.values()), default=FOREVER)
 
     def reach(self, time: int) -> Stop:
         """Everything up to `time` has been admitted: what is due here, in order of registration.
@@ -188,7 +211,9 @@ class Schedule:
         return {
             "now": self._now,
             "admitted_to": self._admitted_to,
-            "streams": {name: [it.first, it.newest, it.ended] for name, it in self._streams.items()},
+            "streams": {
+                name: [it.first, it.newest, it.ended, it.admitted] for name, it in self._streams.items()
+            },
             "queries": {name: query.state() for name, query in self._queries.items()},
         }
 
@@ -220,8 +245,9 @@ class Schedule:
         self._now, self._admitted_to = state["now"], state["admitted_to"]
         for name in {*self._streams, *state["streams"]}:
             stream = self._stream(name)
-            nothing = (FOREVER, NEVER, False)
-            stream.first, stream.newest, stream.ended = state["streams"].get(name, nothing)
+            nothing = (FOREVER, NEVER, False, NEVER)
+            found = state["streams"].get(name, nothing)
+            stream.first, stream.newest, stream.ended, stream.admitted = found
         for name, query in self._queries.items():
             query.resume(state["queries"][name])
             self._look(query)

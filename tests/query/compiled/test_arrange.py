@@ -137,6 +137,14 @@ def test_the_same_graph_is_one_pattern_and_others_are_joined():
     assert {type(part) for part in found.parts} == {InGraph, Match}
 
 
+def test_many_groups_stay_as_they_are_written():
+    """To plan the join of a hundred patterns takes the kernel seconds, to join their solutions nothing."""
+    few, many = (root(" ".join(f"{{ ?a :p ?b{at} }}" for at in range(count))) for count in (20, 100))
+    assert isinstance(few, Match)
+    assert isinstance(many, Join)
+    assert len(many.parts) == 100
+
+
 def test_a_filter_sees_its_own_group_only():
     """?x may have no value in the inner group, and then has none for the filter: it stays there."""
     found = root("{ ?a :p ?b OPTIONAL { ?b :q ?x } FILTER(BOUND(?x)) } ?x :r ?y")

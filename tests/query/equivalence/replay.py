@@ -80,6 +80,7 @@ class Engine:
             bounds=case.bounds,
             prune=prune,
             check=check,
+            max_jump=None,  # The definition lets each statement in when it comes.
         )
 
     def run(self) -> list[Result]:

@@ -92,7 +92,7 @@ class Watched:
 
         Solutions are rows of (rule, context, binding...).
         """
-        if not self._tables:
+        if not self._tables or not len(stamps):
             return solutions, stamps
         others = np.ones(len(stamps), np.bool_)
         for number in np.nonzero(np.bincount(solutions[:, 0]))[0].tolist():

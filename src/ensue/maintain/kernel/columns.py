@@ -25,8 +25,8 @@ class Columns:
     @classmethod
     def joined(cls, parts: list[Columns]) -> Columns:
         """The rows of all parts, one after another."""
-        if not parts:
-            return cls.of([])
+        if len(parts) < 2:
+            return parts[0] if parts else NO_FACTS
         columns = ((c.context, c.s, c.p, c.o, c.stamp) for c in parts)
         return cls(*(np.concatenate(pieces) for pieces in zip(*columns, strict=True)))
 
@@ -41,6 +41,9 @@ class Columns:
         """The arrays as compiled functions take them: all of one type, whoever made them."""
         columns = (self.context, self.s, self.p, self.o, self.stamp)
         return tuple(to_read(np.ascontiguousarray(column)) for column in columns)
+
+
+NO_FACTS = Columns.of([])
 
 
 def to_read(array: Array) -> Array:

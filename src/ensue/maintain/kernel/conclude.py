@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ensue.dictionary import Dictionary
-from ensue.maintain.kernel.columns import Columns
+from ensue.maintain.kernel.columns import NO_FACTS, Columns
 from ensue.maintain.kernel.layout import Array
 from ensue.maintain.kernel.plans import is_native
 from ensue.maintain.program import CompiledCondition, CompiledRule, Program, value_of
@@ -20,7 +20,9 @@ from ensue.rules.tree import Guard, Mint
 
 def conclude_all(program: Program, dictionary: Dictionary, solutions: Array, stamps: Array) -> Columns:
     """What the rules conclude from rows of (rule, context, binding...) with these stamps."""
-    parts = [Columns.of([])]
+    if not len(stamps):
+        return NO_FACTS
+    parts = [NO_FACTS]
     for number in np.unique(solutions[:, 0]):
         which = solutions[:, 0] == number
         parts += _conclude(program.rules[number], dictionary, solutions[which], stamps[which])

@@ -20,7 +20,7 @@ import numpy as np
 
 from ensue.dictionary import Dictionary
 from ensue.errors import BrokenError
-from ensue.maintain.budget import Watch, no_memory, too_many_facts, too_many_rounds
+from ensue.maintain.budget import no_memory, too_many_facts, too_many_rounds
 from ensue.maintain.kernel import facts, join
 from ensue.maintain.kernel.active import ActivePlans
 from ensue.maintain.kernel.answers import AnswerTable, Watched
@@ -139,8 +139,7 @@ class Kernel:
         self._removed_by_doubt = False
         self._needed: Needed | None = None
         self._kinds = bytearray()
-        self._budget = dictionary.budget
-        self._watch = Watch(self._budget)
+        self._meter, self._budget = dictionary.meter, dictionary.meter.budget
         self._paused, self._allowance = -1, _BETWEEN_PAUSES
         axioms = Columns.of([(BACKGROUND, *axiom, FOREVER) for axiom in program.axioms])
         stated = np.stack([background.s, background.p, background.o], axis=1)
@@ -474,10 +473,10 @@ class Kernel:
         if held >= self._budget.max_facts:
             raise too_many_facts(self._budget, held, self._derived())
         # The slots are written all over at once, while the old ones are still there.
-        self._watch.memory(0, self._derived, 2 * store.slots.nbytes)
+        self._meter.memory(0, self._derived, 2 * store.slots.nbytes)
 
     def _look_at_memory(self, work: int) -> None:
-        self._watch.memory(work, self._derived)
+        self._meter.memory(work, self._derived)
 
     def _pause(self, store: Store) -> Store:
         """Compiled code has returned for a moment; a row that did not end gets twice as long next time."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensue.dictionary import DEFAULT_NESTING, FREED, Dictionary
+from ensue.dictionary import DEFAULT_NESTING, FREED, Dictionary, MintKey
 from ensue.maintain.kernel import termtable
 from ensue.maintain.kernel.checksums import checksums
 from ensue.maintain.kernel.columns import to_read
@@ -52,6 +52,14 @@ class Table(NamedTuple):
     depths: Array
     pinned: Array
     registers: Array
+
+
+class TermsImage(NamedTuple):
+    """All terms of a dictionary with their integers, as data."""
+
+    table: Table
+    minted: dict[MintKey, int]
+    sources: dict[str, int]
 
 
 def _new_table() -> Table:
@@ -289,6 +297,17 @@ class FlatDictionary(Dictionary):
         """Go on with the arrays of a folder. What was known by integers before is not known any more."""
         self._set(Table(*map(folder.find, Table._fields)))
         self._minted, self._mint_keys = {}, {}
+        self.generation += 1
+
+    def image(self) -> TermsImage:
+        """What is known now, to be sent to another process."""
+        return TermsImage(self._table, self._minted, self._sources)
+
+    def restore(self, image: TermsImage) -> None:
+        """Know the terms of another dictionary by the same integers, in arrays that are ours from now on."""
+        self._set(image.table)
+        self._minted, self._sources = dict(image.minted), dict(image.sources)
+        self._mint_keys = {number: key for key, number in image.minted.items()}
         self.generation += 1
 
 

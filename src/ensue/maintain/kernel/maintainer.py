@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ensue.maintain.kernel.engine import Kernel
 from ensue.maintain.snapshot import Snapshot
 from ensue.model import BACKGROUND, NEVER, Change, Copies, Fact, Facts
 from ensue.rules.tree import RuleSet
+
+_BATCH = 10_000
+"""Copies that are put into the kernel at once, if they came in smaller batches."""
 
 
 def columns_of(copies: Copies) -> Columns:
@@ -40,6 +43,18 @@ def _newest_first(columns: Columns, threshold: int) -> Columns:
         return live.take(slice(None, None, -1))
     order = np.argsort(-stamp, kind="stable")
     return columns.take(order[stamp[order] > threshold])
+
+
+def _in_batches(pending: list[Columns]) -> Iterator[Columns]:
+    """Small batches, as several streams bring them at once, as one: a call costs more than some rows."""
+    waiting: list[Columns] = []
+    for columns in pending:
+        waiting.append(columns)
+        if sum(map(len, waiting)) >= _BATCH:
+            yield Columns.joined(waiting)
+            waiting = []
+    if waiting:
+        yield Columns.joined(waiting)
 
 
 class KernelMaintainer(LoggedMaintainer, ABC):
@@ -101,7 +116,7 @@ class KernelMaintainer(LoggedMaintainer, ABC):
         """Bring the kernel up to date with the log."""
         kernel = self._engine
         pending, self._pending = self._pending, []
-        for columns in pending:
+        for columns in _in_batches(pending):
             self._insert(kernel, _newest_first(columns, self._log.threshold))
 
     def _forget_kernel(self) -> None:

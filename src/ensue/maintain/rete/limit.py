@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from ensue.dictionary import Dictionary
-from ensue.maintain.budget import Watch, too_many_facts, too_many_rounds
+from ensue.maintain.budget import too_many_facts, too_many_rounds
 from ensue.maintain.rete.network import Network
 
 
 class Limit:
     """How many facts a context may have, and when to look at the memory of the process."""
 
-    __slots__ = ("_budget", "_dictionary", "_network", "_others", "_rounds", "_terms", "_watch", "most")
+    __slots__ = ("_budget", "_dictionary", "_meter", "_network", "_others", "_rounds", "_terms", "most")
 
     def __init__(self, network: Network, dictionary: Dictionary, others: int) -> None:
         """`others` are the facts of other contexts, and of the background."""
         self._network = network
         self._dictionary = dictionary
-        self._budget = dictionary.budget
+        self._meter, self._budget = dictionary.meter, dictionary.meter.budget
         self._others = others
-        self._watch = Watch(self._budget)
         self._rounds, self._terms = 0, len(dictionary)
         self.most = self._budget.max_facts - others
 
@@ -34,4 +33,4 @@ class Limit:
         """Refuse more facts than are allowed, and more memory."""
         if facts > self.most:
             raise too_many_facts(self._budget, facts + self._others, self._network.derived())
-        self._watch.memory(work, self._network.derived)
+        self._meter.memory(work, self._network.derived)

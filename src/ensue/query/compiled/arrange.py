@@ -23,6 +23,9 @@ from ensue.query.compiled.expressions import Expression
 from ensue.query.compiled.variables import bound, has_product, looked_at, visible, visible_in_any
 from ensue.query.dataset import Pattern
 
+MOST_TOGETHER = 32
+"""Triple patterns; more of them are matched together only if they are written together."""
+
 _Place = p.InGraph | p.EachGraph
 _Lifted = p.LeftJoin | p.Minus | p.Extend | p.Filter
 _N = TypeVar("_N", bound="p.Node | p.Exists")
@@ -201,19 +204,17 @@ class _Group:
 
     def _parts(self) -> list[p.Node]:
         """What is joined: the pieces of basic graph patterns, and the rest as it is."""
-        patterns: dict[_Place | None, dict[Pattern, None]] = {}
+        written: dict[_Place | None, list[tuple[Pattern, ...]]] = {}
         others: list[p.Node] = []
         for operand in self._operands:
             if isinstance(operand.node, p.Match) and (operand.node.patterns or operand.place is None):
-                patterns.setdefault(operand.place, {}).update(dict.fromkeys(operand.node.patterns))
-            elif isinstance(operand.node, p.Match):
-                others.append(operand.whole(operand.node))
+                written.setdefault(operand.place, []).append(operand.node.patterns)
             else:
                 others.append(operand.whole(self._arranger.inside(operand.node)))
         pieces = (
-            _Operand(self._piece(piece), place).whole(self._piece(piece))
-            for place, every in patterns.items()
-            for piece in _pieces(list(every))
+            _Operand(found, place).whole(found)
+            for place, every in written.items()
+            for found in map(self._piece, _pieces_of_all(every))
         )
         return [*pieces, *others]
 
@@ -253,6 +254,16 @@ def _gives(operator: _Lifted) -> set[str]:
             return {variable}
         case _:
             return set()
+
+
+def _pieces_of_all(written: Sequence[Sequence[Pattern]]) -> Iterator[list[Pattern]]:
+    """The pieces of several basic graph patterns in one graph, taken together unless that is too much."""
+    for piece in _pieces(list(dict.fromkeys(each for one in written for each in one))):
+        if len(piece) <= MOST_TOGETHER:
+            yield piece
+            continue
+        for one in written:
+            yield from _pieces([each for each in one if each in piece])
 
 
 def _pieces(patterns: Sequence[Pattern]) -> Iterator[list[Pattern]]:
