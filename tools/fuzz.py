@@ -108,7 +108,7 @@ class Worker:
 
     def run(self, numbers: range, at: mmap.mmap) -> None:
         """Try these inputs; `at` always has the number of the one that is being tried."""
-        self._warm_up()
+        self.warm_up()
         for count, number in enumerate(numbers, start=1):
             at[:_NUMBER] = number.to_bytes(_NUMBER, "little")
             self.one(number)
@@ -146,7 +146,7 @@ class Worker:
         self._counts["tried"][kind] += 1
         self._counts["seconds"][kind] += time.process_time() - began  # type: ignore[assignment]
 
-    def _warm_up(self) -> None:
+    def warm_up(self) -> None:
         """Compile and load what is loaded once, so that growth is that of inputs."""
         signal.setitimer(signal.ITIMER_PROF, 10 * SECONDS)  # it may have to compile the kernel
         for kind in self._kinds:
@@ -277,6 +277,7 @@ def replay(options: argparse.Namespace) -> int:
     """Try files that were kept: the name of the parser in the first line, and the input."""
     with tempfile.TemporaryDirectory() as folder:
         worker = Worker(options, Path(folder))
+        worker.warm_up()
         count = 0
         for path in sorted(Path(options.replay).iterdir()):
             kind, _, data = path.read_bytes().partition(b"\n")
