@@ -139,7 +139,7 @@ class NestingError(ValueError):
 
 
 _BLANK = rb"(?:\s|\#[^\n]*+\n)*+"
-_NAME = rb"(?:<[^>\n]*+>|[^\s<\"\#]++)"
+_NAME = rb"(?:<[^<>\s\"]*+>|[^\s<\"\#]++)"
 _LINK = re.compile(rb"<<\(" + _BLANK + _NAME + _BLANK + _NAME + _BLANK)
 """A triple term as far as its object: where that is one, too, the next begins right behind."""
 _BRACKET = re.compile(rb"[\[\]{}]")
