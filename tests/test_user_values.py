@@ -265,7 +265,7 @@ NO_STATEMENTS = [
     ((1000, A, P, rdflib.URIRef("relative")), "is no term"),
     ((1000, A, P, rdflib.Literal("x", datatype=rdflib.URIRef("a b"))), "is no term"),
     ((1000, A, P, rdflib.Variable("x")), "is no term"),
-    ((1000, A, P, rdflib.Graph()), "is no term"),
+    ((1000, A, P, rdflib.Graph(identifier="urn:g")), "is no term"),
     ((1000, A, P, f"{B} .\n{A} {P} {B}"), "is no term"),
     ((1000, f"<<( {A} {P} {B} )>>", P, B), "subject is <<"),
     ((1000, A, P), "no statement with a time"),
@@ -293,7 +293,9 @@ def test_what_is_no_statement_is_refused_and_nothing_of_its_call_is_taken(row, w
     assert list(network.end()) == []
 
 
-@pytest.mark.parametrize("rows", [None, 5, "urn:a", rdflib.Graph(), {1000: triple()}], ids=repr)
+@pytest.mark.parametrize(
+    "rows", [None, 5, "urn:a", rdflib.Graph(identifier="urn:g"), {1000: triple()}], ids=repr
+)
 def test_what_holds_no_statements_with_times_is_refused(rows):
     with pytest.raises(
         UsageError, match=r"is no list of statements with times \(hint: give \(time, s, p, o\)"
