@@ -35,12 +35,19 @@ class Actor:
 
     def __init__(self, act: Callable[[], Any]) -> None:
         self._act = act
-        self._thread = _idle.pop() if _idle else _Thread()
-        self._thread.work = self._work
+        self._given: _Thread | None = None
         self._left = 0
         self.done = False
         self.result: Any = None
         self.problem: BaseException | None = None
+
+    @property
+    def _thread(self) -> _Thread:
+        """Its thread, from the first operation on: an actor that never acts must not keep one."""
+        if self._given is None:
+            self._given = _idle.pop() if _idle else _Thread()
+            self._given.work = self._work
+        return self._given
 
     def _work(self) -> None:
         try:

@@ -411,7 +411,8 @@ class World:
             self.disk.at_step = self._only_pause
             for actor, process in self.zombies:
                 self.disk.kill(process)
-                actor.run(1000)
+                while not actor.run(1000):
+                    pass
 
     def _only_pause(self, process: Process) -> None:
         actor = self.actors.get(process.number)
