@@ -13,7 +13,7 @@ from ensue.model import NEVER
 from ensue.networks.network import Network
 from ensue.networks.run import NetworkRun
 from ensue.windows.frontier import Disorder
-from ensue.windows.guard import judged
+from ensue.windows.jump_guard import judged
 
 DAY = 86_400_000
 FAR = 4_102_444_800_000

@@ -24,7 +24,7 @@ from ensue.resumable import Resumable
 from ensue.rules.tree import RuleSet
 from ensue.rules.violations import without_conditions
 from ensue.windows.frontier import Disorder
-from ensue.windows.guard import MAX_JUMP, check_jump
+from ensue.windows.jump_guard import MAX_JUMP, check_jump
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
 from ensue.windows.stretch import MAX_EMPTY

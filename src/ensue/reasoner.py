@@ -68,8 +68,7 @@ from ensue.streamfile import Timed, timed_line
 from ensue.violations import Reported
 from ensue.windows.events import EventWindow
 from ensue.windows.frontier import MAX_PENDING, Clock, Disorder, wall_clock
-from ensue.windows.guard import MAX_JUMP, REASON, check_jump
-from ensue.windows.guard import Guard as JumpGuard
+from ensue.windows.jump_guard import MAX_JUMP, REASON, JumpGuard, check_jump
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds, CountWindow, Grid, TimeWindow
 from ensue.windows.stretch import MAX_EMPTY

@@ -19,7 +19,7 @@ from ensue.query.choose import EVALUATORS
 from ensue.reasoner import Reasoner
 from ensue.rules.load import load_rules
 from ensue.windows.frontier import Disorder
-from ensue.windows.guard import MAX_JUMP
+from ensue.windows.jump_guard import MAX_JUMP
 from ensue.windows.report import Report
 from ensue.windows.stretch import MAX_EMPTY
 

@@ -12,7 +12,7 @@ from ensue.networks.steps import NetworkSteps
 from ensue.networks.tree import NetworkFile, Select
 from ensue.query.knowledge_in import Backgrounds, knowledge_in
 from ensue.windows.frontier import Disorder
-from ensue.windows.guard import MAX_JUMP, check_jump
+from ensue.windows.jump_guard import MAX_JUMP, check_jump
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from ensue.query.terms_in import ByName, Name, by_name, name_text
 from ensue.query.timed_in import Time, TimedStatement, time_in, timed_in
 from ensue.streamfile import Timed, timed_line
 from ensue.windows.frontier import MAX_PENDING, Clock, Disorder, Frontier, Gate, Times, wall_clock
-from ensue.windows.guard import MAX_JUMP, REASON, Guard, Places, check_jump
+from ensue.windows.jump_guard import MAX_JUMP, REASON, JumpGuard, Places, check_jump
 from ensue.windows.runs import Runs
 
 Waiting = tuple[int, int, Timed]
@@ -86,7 +86,7 @@ class NetworkRun(Generic[N]):
         self._waiting: list[Waiting] = []
         self._coming: deque[Waiting] = deque()
         """Those whose time has come."""
-        self._guard = Guard[list[Timed]](max_jump, _joined, _taken, _times, _last, clock or wall_clock)
+        self._guard = JumpGuard[list[Timed]](max_jump, _joined, _taken, _times, _last, clock or wall_clock)
         self._rejected: deque[BadLine] = deque(maxlen=_LETTERS)
         self._ready: deque[Result] = deque()
         self._due = False

@@ -36,7 +36,7 @@ from ensue.spark.plan import Plan, plan_of
 from ensue.spark.processor import ANSWERS, COUNTERS, FAILED, LETTERS, STEPPED
 from ensue.spark.results import EVENTS
 from ensue.windows.frontier import Disorder, LatePolicy
-from ensue.windows.guard import MAX_JUMP
+from ensue.windows.jump_guard import MAX_JUMP
 from ensue.windows.report import Report
 from ensue.windows.spec import Bounds
 from ensue.windows.stretch import MAX_EMPTY

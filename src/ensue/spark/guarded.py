@@ -17,7 +17,7 @@ from ensue.spark.blocks import Block
 from ensue.spark.pieces import BLOCK, END, HEARTBEAT, Piece, of_kind, task_of
 from ensue.streamfile import timed_line
 from ensue.windows.frontier import Times, in_order
-from ensue.windows.guard import REASON, Guard
+from ensue.windows.jump_guard import REASON, JumpGuard
 
 
 class Guarded:
@@ -25,7 +25,7 @@ class Guarded:
 
     def __init__(self, max_jump: int | None, state: Mapping[str, Any] | None) -> None:
         """`state` is as `state` gave it after the step before; None: there was none."""
-        self._guard = Guard[Block](max_jump, Block.joined, Block.taken, _times, _last)
+        self._guard = JumpGuard[Block](max_jump, Block.joined, Block.taken, _times, _last)
         self.blocks: list[tuple[str, Block]] = []
         """What is in the pieces that go on, and of which stream each is."""
         self.letters: list[dict[str, Any]] = []

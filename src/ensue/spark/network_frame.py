@@ -23,7 +23,7 @@ from ensue.spark.inputs import Stream, sources_of
 from ensue.spark.network_plan import network_plan
 from ensue.spark.pipeline import stepped
 from ensue.windows.frontier import Disorder, LatePolicy
-from ensue.windows.guard import MAX_JUMP
+from ensue.windows.jump_guard import MAX_JUMP
 
 Rules = str | os.PathLike[str] | NetworkFile
 """Rules: their text, the path of their file (a text that ends so is one), or parsed already."""

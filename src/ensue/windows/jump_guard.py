@@ -120,14 +120,14 @@ T = TypeVar("T")
 
 
 @dataclass
-class Guard(Generic[T]):
+class JumpGuard(Generic[T]):
     """Holds back what is far ahead on each of some streams.
 
     What statements are is the caller's: `join` puts parts together, `take` gives those at some places, and
     `times` the time of each.
 
     >>> def take(times, places): return [times[place] for place in places]
-    >>> guard = Guard(1000, lambda parts: sum(parts, []), take, np.array, max)
+    >>> guard = JumpGuard(1000, lambda parts: sum(parts, []), take, np.array, max)
     >>> [guard.let_in("s", [time]) for time in (100, 101, 9999, 102)]
     [([100], None), ([101], None), ([], None), ([102], [9999])]
     >>> guard.let_in("s", [9999]), guard.heartbeat("s", 9999)
