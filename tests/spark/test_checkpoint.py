@@ -297,15 +297,15 @@ def reachable():
 
 @pytest.mark.parametrize("is_new", [True, False])
 def test_one_that_cannot_be_written(reachable, unprivileged, is_new):
-    checkpoint = reachable / "checkpoint"
-    unprivileged()
+    checkpoint, found = reachable / "checkpoint", card()
+    unprivileged()  # From here on the package itself may lie where we cannot read.
     if not is_new:
-        go_on(checkpoint, card())
+        go_on(checkpoint, found)
         checkpoint.chmod(0o500)
     else:
         checkpoint = Path("/") / "ensue-checkpoint"
     with pytest.raises(EnsueError, match=r"cannot be written: Permission denied \(hint: is there space"):
-        go_on(checkpoint, card())
+        go_on(checkpoint, found)
     if not is_new:
         checkpoint.chmod(0)
         with pytest.raises(InputError, match="cannot be read: Permission denied"), alone(checkpoint):
