@@ -105,20 +105,22 @@ class MergePartitions:
 
 def _result(parts: Sequence[Result], given: Answers) -> Result:
     """The answers that are given, as the result of an evaluation."""
-    first = parts[0]
     until = None if given.stamps is None else [None if s == FOREVER else s for s in given.stamps]
-    exact = all(part.exact for part in parts)
-    answers = Answers(given.form, given.variables, given.rows)
-    partial = Partial.together(part.partial for part in parts)
+    return merged_result(parts, Answers(given.form, given.variables, given.rows), until)
+
+
+def merged_result(parts: Sequence[Result], answers: Answers, until: Sequence[int | None] | None) -> Result:
+    """One result with these answers, and with what the results of all shards say besides answers."""
+    first = parts[0]
     return Result(
         first.query,
         first.open,
         first.close,
         answers,
         until,
-        exact=exact,
+        exact=all(part.exact for part in parts),
         skipped=first.skipped,
-        partial=partial,
+        partial=Partial.together(part.partial for part in parts),
     )
 
 

@@ -17,7 +17,7 @@ from ensue.errors import EnsueError
 from ensue.job import QueryText
 from ensue.model import by_column
 from ensue.query.answers import Answers
-from ensue.query.merge import Merge, MergePartitions
+from ensue.query.merge import Merge, MergePartitions, merged_result
 from ensue.query.output import Result
 from ensue.query.partial import Partial
 from ensue.query.share import Cut
@@ -239,15 +239,4 @@ def _together(parts: list[Result]) -> Result:
     rows = [row for part in parts for row in part.answers.rows]
     until = None if first.until is None else [each for part in parts for each in part.until or ()]
     answers = Answers(first.answers.form, first.answers.variables, rows)
-    exact = all(part.exact for part in parts)
-    partial = Partial.together(part.partial for part in parts)
-    return Result(
-        first.query,
-        first.open,
-        first.close,
-        answers,
-        until,
-        exact=exact,
-        skipped=first.skipped,
-        partial=partial,
-    )
+    return merged_result(parts, answers, until)
